@@ -7,7 +7,7 @@
 //     full-load-large  the same of 200,000, once
 //     load-cost        the processor time of the first, by program and by the daemon's parts
 //     throttled        (b) a full load under the limits, a window of 10 s: time over the bound, weight, 429s, entries meanwhile
-//     throttled-60s    the same at the true window
+//     throttled-60s    the same at the real window of 60 s
 //     throttled-elsewhere   the same of a server that differs where the specification is silent
 //     idle             (c) idle and small windows: requests, weight, time
 //     nudge            (c) from a change in the source to its entry in the ledger
@@ -15,7 +15,7 @@
 //     killed           (e) killed in the middle of a throttled load and resumed: weight spent twice
 //     late-commits     (f) records missing and stale after late commits
 //     delivery         entries per second into a real Tryton, beside a bare loop of the same requests
-//     window-cost      (g) blocks of PostgreSQL that a window looks at, after a short and a long history
+//     window-cost      (g) blocks of PostgreSQL that a window reads, after a short and a long history
 //     many-installations   (h) 300 installations in one daemon for an hour: windows, fairness, processor time, WAL, growth.
 //                      --installations 300 --minutes 60 --every 300 --temporal dev|postgres
 //     write-backs      (k) processor time, requests and weight of the write-back of a prepayment
@@ -23,11 +23,11 @@
 //     account-reports  (l) reports of accounts over 20,000 and 200,000 invoices: time and memory
 //     sandbox-read     (i) a bare read of 100,000 records from the sandbox beside that of an earlier revision (--against REVISION)
 //
-// Without a name all of them run, one after the other: an hour and a half. Each writes its section of bench/RESULTS.md; --quick
-// runs small versions within a few minutes to prove that the harness works, and writes nothing. The sandbox is a process of its
-// own, new for each run; PostgreSQL and Temporal are ephemeral and shared. The peers' programs are in bench/peers/, with their pinned
-// requirements; their Python environments are made once, under .vetledger/bench/ (python3 with venv is needed, and PyPI).
-// Nothing else should run on the machine meanwhile.
+// Without a name, all scenarios run one after the other, which takes an hour and a half. Each writes its section of
+// bench/RESULTS.md. --quick runs small versions within a few minutes, to show that the programs work, and writes nothing.
+// The sandbox is a separate process, started again for each run. PostgreSQL and Temporal are temporary and shared. The
+// other programs are in bench/peers/, with exact versions of their packages. Their Python environments are created once,
+// under .vetledger/bench/; this needs python3 with venv, and PyPI. Use a quiet machine.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { writesSections } from './measure.ts';

@@ -73,7 +73,7 @@ export type Role = (typeof roles)[number];
 export const soldRoles = ['gift_card_liability', 'voucher_liability'] as const satisfies readonly Role[];
 export type SoldRole = (typeof soldRoles)[number];
 
-/** A line's role: one of the mapping's, or revenue or VAT, whose account depends on the rows. */
+/** The role of a line: a role of the mapping, or revenue or VAT, whose account depends on the rows. */
 export const lineRoles = [...roles, 'revenue', 'vat'] as const;
 export type LineRole = (typeof lineRoles)[number];
 
@@ -81,13 +81,13 @@ export const sides = ['debit', 'credit'] as const;
 export type Side = (typeof sides)[number];
 
 /**
- * What goes to the general ledger: each document's entry, or one summary per day and department. An entry keeps the mode in force
- * when it was appended.
+ * The content of the general ledger: each document's entry, or one summary per day and department. An entry keeps the
+ * mode in force when it was appended.
  */
 export const postingModes = ['document', 'daily_summary'] as const;
 export type PostingMode = (typeof postingModes)[number];
 
-/** What the mirror stores of a record: the fields that the dialect maps, or the complete text. */
+/** The parts of a record that the mirror stores: the fields that the dialect maps, or the complete text. */
 export const rawKeepings = ['mapped', 'all'] as const;
 export type RawKeeping = (typeof rawKeepings)[number];
 

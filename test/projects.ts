@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { longTests, nightlyTests } from './long.ts';
 
-/** `unit` needs no server, `db` needs PostgreSQL, and `system` also needs Temporal or a process of its own. */
+/** `unit` needs no server, `db` needs PostgreSQL, and `system` also needs Temporal or separate processes. */
 export type Project = 'unit' | 'db' | 'system' | 'long' | 'nightly';
 
 const needsPostgres = /inject\('databaseUrl'\)/;

@@ -4,8 +4,8 @@
 //     npm run client --workspace sandbox      # writes client.ts from the OpenAPI description
 //     node sandbox/examples/online-booking.ts http://127.0.0.1:8090
 //
-// A person who is no client yet books a visit on the clinic's web site. The site makes the appointment, connects the person and the animal to it,
-// has the confirmation sent, and plans a reminder.
+// A person who is not a client yet books a visit on the clinic's web site. The site makes the appointment, connects the person
+// and the animal to it, requests a confirmation, and plans a reminder.
 import { Api, type HttpResponse } from './client.ts';
 
 const baseUrl = process.argv[2] ?? 'http://127.0.0.1:8090';
@@ -17,7 +17,7 @@ const practice = new Api({
 });
 
 const say = (text: string): void => console.log(text);
-/** The status that a refused call answers. */
+/** The status of the answer to a refused call. */
 const refused = (call: Promise<unknown>): Promise<number> =>
   call.then(
     () => {

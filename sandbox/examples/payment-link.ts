@@ -4,8 +4,8 @@
 //     npm run client --workspace sandbox      # writes client.ts from the OpenAPI description
 //     node sandbox/examples/payment-link.ts http://127.0.0.1:8090
 //
-// An integration makes a link for what is due on an invoice, and one for a prepayment. The payer opens the first and pays, twice by mistake, and
-// does not want to pay the second. What the payer's telephone shows is read from the sandbox's control endpoints.
+// An integration makes a link for the due sum of an invoice, and one for a prepayment. The payer opens the first link and pays
+// twice by mistake, and refuses to pay the second link. The example reads the payer's messages from the sandbox's control endpoints.
 import { Api, type Department, type Invoice, type Postransaction } from './client.ts';
 
 const baseUrl = process.argv[2] ?? 'http://127.0.0.1:8090';
@@ -17,10 +17,10 @@ const practice = new Api({
 
 const statuses = ['', 'Pending', 'Failed', 'Expired', 'Aborted', 'Accepted'];
 const say = (text: string): void => console.log(text);
-/** The id that a reference names: `…/client/2001/`. */
+/** The id in a reference such as `…/client/2001/`. */
 const idOf = (reference: string): number => Number(reference.split('/').at(-2));
 
-/** What the payer does on the page: a form, as a browser posts it. */
+/** Posts the form of the page, as the payer's browser would. */
 const onPage = async (link: Postransaction, form: Record<string, string>): Promise<void> => {
   const page = await fetch(link.payment_link.url, { method: 'POST', body: new URLSearchParams(form) });
   const heading = /<h1>(.*?)<\/h1>/.exec(await page.text())?.[1];

@@ -16,7 +16,7 @@ const practice = new Api({
 });
 
 const say = (text: string): void => console.log(text);
-/** The id that a reference names: `…/client/2001/`. */
+/** The id in a reference such as `…/client/2001/`. */
 const idOf = (reference: string): number => Number(reference.split('/').at(-2));
 
 const users = await practice.user.userList();

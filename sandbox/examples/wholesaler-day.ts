@@ -5,7 +5,8 @@
 //     node sandbox/examples/wholesaler-day.ts http://127.0.0.1:8090
 //
 // The wholesaler registers, gets the clinic's credentials, uploads its catalog, receives an order, writes its reference back, marks the
-// order delivered and reports what it delivered. What staff do in the clinic goes through the sandbox's control endpoints.
+// order delivered and reports what it delivered. The sandbox's control endpoints
+// perform the actions of staff.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -20,7 +21,7 @@ type Event = WholesalerCreated | OrderPlaced | CatalogProcessed;
 
 const say = (text: string): void => console.log(text);
 
-/** Posts and expects success; the answer's JSON. */
+/** Posts a request and returns the JSON of its successful answer. */
 const post = async (url: string, body: BodyInit, headers: Record<string, string> = {}) => {
   const answer = await fetch(url, { method: 'POST', body, headers, signal: AbortSignal.timeout(30_000) });
   const text = await answer.text();
@@ -28,13 +29,16 @@ const post = async (url: string, body: BodyInit, headers: Record<string, string>
   return text === '' ? null : JSON.parse(text);
 };
 
-/** What staff do in the clinic. */
+/** Runs an action of staff in the clinic. */
 const staff = (path: string, body: object) => post(`${baseUrl}/sandbox/${path}`, JSON.stringify(body));
 
 const events: Event[] = [];
 let noticed: () => void = () => {};
 
-/** Whether a delivery comes from the service: the HMAC of timestamp, dot and body, keyed by the salt. */
+/**
+ * Whether a delivery comes from the service. The signature is the HMAC of timestamp, dot and body, with the salt as
+ * key.
+ */
 const isSigned = (headers: IncomingHttpHeaders, body: string): boolean => {
   const hmac = createHmac('sha256', salt).update(`${headers['x-webhook-timestamp']}.${body}`).digest('hex');
   const expected = Buffer.from(`v1=${hmac}`);
@@ -51,13 +55,13 @@ const receiver = createServer(async (request, response) => {
   }
   response.writeHead(204).end();
   const event = JSON.parse(body) as Event;
-  // A known event_id is a redundant delivery.
+  // A known event_id means that the event was delivered before.
   if (events.some((known) => known.event_id === event.event_id)) return;
   events.push(event);
   noticed();
 });
 
-/** The first event of a kind that fits; fails after half a minute. */
+/** Waits for the first event of a kind that matches. Fails after half a minute. */
 const received = async <E extends Event>(kind: E['event'], fits: (event: E) => boolean = () => true): Promise<E> => {
   const tooLate = AbortSignal.timeout(30_000);
   for (;;) {
@@ -85,7 +89,7 @@ const practice = new Api({
   customFetch: (url, init) => fetch(url, { ...init, signal: AbortSignal.timeout(30_000) }),
 });
 
-// The service takes only public https addresses. The sandbox makes an exception for this machine, with this quirk.
+// The service accepts only public https addresses. With this quirk, the sandbox also accepts addresses of this machine.
 await staff('quirks', { loopbackCallbacks: true });
 const available = await practice.availableWholesaler.availableWholesalerCreate({
   name: 'Esimerkin Tukku',
@@ -135,7 +139,7 @@ say(`reference number ${reference} set`);
 const delivered = await practice.order.orderMarkDelivered(order.id);
 say(`marked delivered: order_status ${delivered.order_status}, all_delivered ${delivered.all_delivered}`);
 
-// One line a batch; the invoice number links the second line to the order.
+// Each line is a batch. The invoice number links the second line to the order.
 const receipts = await practice.wholesaler.wholesalerReceipts(wholesaler.id, {
   receipt_lines: [
     { id: `${reference}-1`, quantity: '4.000', product_number: 'ET-100', order_id: order.id, batch_number: 'A17' },

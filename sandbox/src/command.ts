@@ -55,7 +55,7 @@ export interface StartedSandbox {
   sandbox: Sandbox;
   /** Addresses and credentials of the sandbox, for `--json`. */
   document: object;
-  /** The same as text for the terminal. */
+  /** The addresses and credentials as text for the terminal. */
   text: string;
 }
 

@@ -30,7 +30,7 @@ export const deliveredAnswer = z.array(
 export interface DeliverOptions {
   /** The longest wait. Null: wait until nothing is due. */
   seconds: number | null;
-  /** See `waitForDeliveries`. */
+  /** The option as in `waitForDeliveries`. */
   stuckSeconds?: number;
 }
 

@@ -65,7 +65,7 @@ const documentShape = {
   lateDecision: nullable(text),
 };
 
-/** SQL condition: the document has a problem that a person must solve. A declined correction needs nothing. */
+/** SQL condition: the document has a problem that a person must solve. A declined correction needs no solution. */
 export const hasOpenProblem = `problem_code is not null and problem_code <> '${declinedProblem}'`;
 
 /** Selects documents. `condition` follows `where`, and may end with order, limit and lock. */

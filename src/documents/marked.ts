@@ -45,7 +45,7 @@ export async function markedPaymentsOf(
   return found.map(({ id }) => id);
 }
 
-/** Those of these documents that were ever posted. */
+/** The documents among these that were ever posted. */
 export async function everPosted(
   db: Connection,
   installation: number,

@@ -7,7 +7,10 @@ import { documentRefTypes } from './document.ts';
 import { markKnown } from './mark.ts';
 import type { FoundProblem } from './save.ts';
 
-/** Those of these documents that have an entry in force. With `lock` they keep it until the transaction ends. */
+/**
+ * The documents among these that have an entry in force. With `lock`, no other transaction can change that until this
+ * transaction ends.
+ */
 export async function inForceOf(
   db: Connection,
   installation: number,
@@ -34,7 +37,7 @@ export async function countPosted(db: Connection, installation: number, kind: Do
 
 /**
  * Gives posted documents that the source does not show their problem at once, and marks them. The next window judges
- * them and finds the same. A document with another problem keeps that one until then.
+ * them and finds the same problem. A document with another problem keeps its problem until then.
  */
 export async function reportMissing(
   trx: Connection,

@@ -9,7 +9,7 @@ export interface FoundProblem {
   message: string;
 }
 
-/** What a problem keeps out of the books. Amounts are decimals as text; null if they cannot be read. */
+/** The amounts that a problem keeps out of the books, as decimal texts; null if they cannot be read. */
 export interface SavedOutside {
   amount: string | null;
   vat: string | null;
@@ -39,7 +39,7 @@ export interface RemappedState extends DocumentRef {
   /** Number of entries that were appended, reversals included. */
   entriesAdded: number;
   problem: FoundProblem | null;
-  /** What the problem keeps out of the books. Null if there is no problem, or if it is unknown. */
+  /** The amounts that the problem keeps out of the books. Null if there is no problem, or if they are unknown. */
   outside: SavedOutside | null;
   /** Whether a correction after a changed mapping waits until its period is opened. */
   remapHeld: boolean;

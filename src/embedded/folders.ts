@@ -52,7 +52,7 @@ function firstWritable(candidates: string[]): string {
   throw reason;
 }
 
-/** Whether an account can enter a folder. Null is the account of this process. */
+/** Whether an account can enter a folder. Null stands for the account of this process. */
 export function canEnter(folder: string, account: Account | null): boolean {
   const result = spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], {
     cwd: '/',

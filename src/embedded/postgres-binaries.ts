@@ -111,7 +111,7 @@ function copyNative(native: string, target: string): void {
     renameSync(staging, target);
   } catch (error) {
     rmSync(staging, { recursive: true, force: true });
-    // Another process may have made the same copy in the meantime. Then that one is used.
+    // Another process may have made the same copy in the meantime. Then the existing copy is used.
     if (!existsSync(target)) throw error;
   }
 }

@@ -15,7 +15,7 @@ const initdbTimeoutMs = 120_000;
 
 export interface ClusterPlace {
   folder: string;
-  /** The account that runs the cluster. Null is the account of this process. */
+  /** The account that runs the cluster. Null stands for the account of this process. */
   account: Account | null;
 }
 

@@ -36,8 +36,8 @@ export class TokenBucket {
 }
 
 /**
- * One bucket per key. Only the `maxKeys` most recently used keys are kept, so that invented keys cannot fill the
- * memory.
+ * One bucket per key. Only the `maxKeys` most recently used keys are kept, so that a client with many keys cannot fill
+ * the memory.
  */
 export class KeyedBuckets {
   readonly #buckets = new Map<string, TokenBucket>();

@@ -17,7 +17,7 @@ const maxHeaderSize = 8 * 1024;
 const requestTimeout = 5_000;
 const checkEveryMs = 500;
 /**
- * Wrong requests that one address may send: ten at once, then one every six seconds. Further ones are answered with
+ * Limit of wrong requests from one address: ten at once, then one every six seconds. Further requests are answered with
  * 429.
  */
 const refusalsAtOnce = 10;

@@ -1,4 +1,5 @@
-// Every file of the catalogue, so that the recogniser knows all texts (test/languages/translations.test.ts compares this list).
+// Every file of the catalogue, so that recognise.ts knows all texts (test/languages/translations.test.ts compares this
+// list).
 import '../texts/commands/closing.ts';
 import '../texts/commands/delivery.ts';
 import '../texts/commands/doctor.ts';

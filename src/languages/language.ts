@@ -2,15 +2,15 @@ import { type Language, languages, showing } from '../texts/catalogue.ts';
 import type { recognised } from './recognise.ts';
 import type { translatorInto } from './translations.ts';
 
-/** What rendering gives: never a promise. */
+/** The result of rendering, which must not be a promise. */
 export type Rendered<T> = T extends PromiseLike<unknown> ? never : T;
 
 let current: Language = 'en';
 let foreign: { recognised: typeof recognised; translatorInto: typeof translatorInto } | undefined;
 
 /**
- * Loads what other languages than English need: all catalogues, and the library for messages. English, the usual
- * language, starts without them. Call it before `inLanguage` and `shown` with such a language.
+ * Loads all catalogues and the library for messages, which only languages other than English need. Call it before
+ * `inLanguage` and `shown` in such a language.
  */
 export async function loadLanguage(language: Language): Promise<void> {
   if (language === 'en' || foreign !== undefined) return;
@@ -24,8 +24,8 @@ function loaded(): NonNullable<typeof foreign> {
 }
 
 /**
- * Shows something in a language: in `render`, the catalogues give their texts in it. Work stays English, because the books, logs and
- * histories store its texts. Therefore `render` cannot wait.
+ * Runs `render`, in which the catalogues give their texts in this language. `render` cannot wait: other work would then
+ * run in this language too, and the books, logs and histories store its texts in English.
  */
 export function inLanguage<T>(language: Language, render: () => Rendered<T>): T {
   const before = current;
@@ -43,14 +43,14 @@ export function currentLanguage(): Language {
 }
 
 /**
- * A text that was made in English, such as a stored message or an error, in `language`. What vetledger does not recognise as a text
- * of its catalogues stays as it is.
+ * Translates a text that was made in English, such as a stored message or an error. Parts that are no texts of the
+ * catalogues stay as they are.
  */
 export function shown(text: string, language: Language = current): string {
   return language === 'en' ? text : loaded().recognised(text, language);
 }
 
-/** The language of that name. Undefined if there is no such language. */
+/** The language with this name. Undefined if there is none. */
 export function languageOf(name: string): Language | undefined {
   return languages.find((each) => each === name);
 }

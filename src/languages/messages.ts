@@ -2,7 +2,7 @@ import { IntlMessageFormat } from 'intl-messageformat';
 
 /** A translation in ICU MessageFormat, ready to be formatted. */
 export interface Message {
-  /** The names of the parameters that it uses. */
+  /** The names of the parameters in the translation. */
   parameters: ReadonlySet<string>;
   format(params: object): string;
 }
@@ -23,7 +23,7 @@ export function parseMessage(text: string, language: string): Message {
   return { parameters, format: (params) => String(compiled.format(valuesOf(parameters, params))) };
 }
 
-/** Notes the parameters, and gives each select its own value, so that `valuesOf` can set it. */
+/** Collects the names of the parameters. Gives each select a separate value, so that `valuesOf` can set it. */
 function prepare(elements: Elements, parameters: Set<string>): void {
   for (const element of elements) {
     const { type } = element;

@@ -2,10 +2,16 @@ import { englishCatalogues } from './catalogues.ts';
 import { type Template, templatesOf } from './templates.ts';
 import { type ForeignLanguage, translated, translationsInto } from './translations.ts';
 
-/** Longer texts, deeper nesting and more comparisons than this leave a text, or a part of it, in English. */
+/**
+ * Limits of the search: length of a text, depth of nesting, and number of parts. A text or part beyond them stays in
+ * English.
+ */
 const [longestText, deepest, mostParts] = [5000, 8, 500];
 
-/** How code joins texts without the catalogue. Texts of the catalogue without words are used like these, without a translation. */
+/**
+ * The signs with which code joins texts. Texts of the catalogue without words are used in the same way, without a
+ * translation.
+ */
 const joints: Template[] = [
   ['', '; ', ''],
   ['', ': ', ''],
@@ -14,14 +20,14 @@ const joints: Template[] = [
   ['', ' (', ')'],
 ].map((literals) => ({ key: '', literals, holes: ['0', '1'], fixed: {} }));
 
-/** Whether it joins texts with signs. A blank alone is in every text; `#afterField` reads it. */
+/** Whether a template joins texts with signs. A blank alone does not count, because nearly every text contains one. */
 const joinsTexts = (template: Template) =>
   !hasLetter(template) && template.literals.slice(1, -1).some((literal) => literal.trim() !== '');
 
-/** Texts of which only a parameter remains, or only signs, say nothing. */
+/** Whether a template contains a word. A template of parameters and signs alone shows nothing about a text. */
 const hasLetter = (template: Template) => template.literals.some((literal) => /\p{L}/u.test(literal));
 
-/** Templates by what a text must have for them. */
+/** Templates, grouped so that a search finds those that a text may match. */
 interface Index {
   /** Templates of texts without parameters, by the text. */
   exact: ReadonlyMap<string, readonly Template[]>;
@@ -35,7 +41,7 @@ interface Index {
 
 interface Sized {
   template: Template;
-  /** The longest literal, which a text of this form contains. */
+  /** The longest literal of the template. Only a text that contains it can match. */
   longest: string;
 }
 
@@ -52,7 +58,7 @@ let known: Template[] | undefined;
 function indexOf(language: ForeignLanguage): Index {
   const before = indexes.get(language);
   if (before !== undefined) return before;
-  // Of equal readings, the one with the longest text of the catalogue is the first.
+  // Among equal readings the first one is used, so the templates with the longest texts come first.
   known ??= [...englishCatalogues]
     .flatMap(([name, texts]) => templatesOf(name, texts))
     .sort((a, b) => sizeOf(b) - sizeOf(a));
@@ -75,7 +81,7 @@ function indexOf(language: ForeignLanguage): Index {
 
 const sizeOf = ({ literals }: Template) => literals.reduce((length, literal) => length + literal.length, 0);
 
-/** A text in the language, and how many of its characters are texts of the catalogue. */
+/** A reading of a text: its translation, and the number of characters that are texts of the catalogue. */
 interface Found {
   text: string;
   score: number;
@@ -83,7 +89,7 @@ interface Found {
   before: number;
 }
 
-/** An English text in another language, as far as it consists of texts of the catalogues. */
+/** Translates the parts of an English text that are texts of the catalogues. Other parts stay in English. */
 export function recognised(text: string, language: ForeignLanguage): string {
   return text.length > longestText ? text : new Search(language).best(text, 0).text;
 }
@@ -99,7 +105,7 @@ class Search {
     this.#index = indexOf(language);
   }
 
-  /** The reading of a text in which most of its characters are texts of the catalogue. */
+  /** The reading that recognises the most characters of a text. */
   best(text: string, depth: number): Found {
     const before = this.#found.get(text);
     if (before !== undefined) return before;
@@ -110,7 +116,7 @@ class Search {
     let best = same === undefined ? unknown : this.#read(same, [], depth);
     if (same === undefined) {
       best = this.#better(best, text, begun.get(firstLetters(text)) ?? [], depth);
-      // A reading that begins with known words, and consists mostly of them, needs no comparison.
+      // If a reading begins with known words and recognises at least half of the text, no other reading is tried.
       const isClear = () => best.before === 0 && best.score * 2 >= text.length;
       if (!isClear()) best = this.#better(best, text, open, depth);
       if (!isClear()) best = this.#better(best, text, wordless, depth);
@@ -120,7 +126,7 @@ class Search {
     return best;
   }
 
-  /** A message after the name of a field: `sum is not a decimal number`. */
+  /** Reads a message after the name of a field, such as `sum is not a decimal number`. */
   #afterField(text: string, depth: number): Found {
     const at = text.indexOf(' ') + 1;
     const message = this.best(text.slice(at), depth + 1);
@@ -145,7 +151,7 @@ class Search {
 
   #read(template: Template, values: readonly string[], depth: number): Found {
     const isJoint = !hasLetter(template);
-    // A single word between signs may be anything, such as the name of a field.
+    // A single word between signs may be anything, such as the name of a field, so it stays as it is.
     const parts = values.map((value) =>
       isJoint && !value.includes(' ') ? { text: value, score: 0 } : this.best(value, depth + 1),
     );
@@ -166,7 +172,10 @@ function joined({ literals }: Template, texts: readonly string[]): string {
   return literals.map((literal, at) => `${literal}${texts[at] ?? ''}`).join('');
 }
 
-/** The values between the literals, if the text has this form: a few choices where a literal occurs several times. */
+/**
+ * The values between the literals, if the text matches the template. Yields several results if a literal occurs several
+ * times.
+ */
 function* splits(text: string, literals: readonly string[]): Generator<string[]> {
   const [first = '', ...others] = literals;
   const last = others.at(-1);
@@ -193,12 +202,15 @@ function* between(text: string, literals: readonly string[]): Generator<string[]
     for (const rest of between(text.slice(at + literal.length), others)) yield [text.slice(0, at), ...rest];
 }
 
-/** Where a value without a literal behind it may end: before the next literal, at the end, or before a further clause. */
+/**
+ * The possible ends of a value that no literal follows: before the next literal, at the end of the text, or before a
+ * further clause.
+ */
 function ends(text: string, next: string | undefined): number[] {
   return [...(next === undefined ? [text.length] : placesOf(next, text)), ...placesOf('; ', text)];
 }
 
-/** The first three places of a literal and the last three. */
+/** The first three and the last three positions of a literal in a text. */
 function placesOf(literal: string, text: string): number[] {
   const places: number[] = [];
   let at = text.indexOf(literal);

@@ -1,12 +1,12 @@
-/** The form of an English text. */
+/** The form of an English text: fixed parts, and gaps for parameters. */
 export interface Template {
   /** The key of the translation. */
   key: string;
-  /** The text around the parameters: one more than `holes`. Each may be empty. */
+  /** The fixed parts around the parameters, one more than `holes`. Each may be empty. */
   literals: readonly string[];
   /** The names of the parameters in the text, in their order. */
   holes: readonly string[];
-  /** Values of the other parameters, with which the text has this form. */
+  /** Values of the parameters that the text does not contain, but that select this form. */
   fixed: Readonly<Record<string, unknown>>;
 }
 
@@ -14,7 +14,7 @@ const [opening, closing] = ['\ue000', '\ue001'];
 const marker = (name: string) => `${opening}${name}${closing}`;
 const ourNumbers = 987_654_000;
 
-/** Values on which the functions of the catalogues decide. If an empty text decides, no other absent value is used. */
+/** Values that may select another form of a text. If an empty text selects one, no other absent value is tried. */
 const absent = [0, null, false];
 const kinds = [1, 'window', 'backfill', 'replay', 'document', 'base'];
 const mostForms = 512;
@@ -61,11 +61,11 @@ function templatesOfFunction(key: string, call: (params: Params) => unknown): Te
   for (const form of forms) {
     for (const [at, text] of leavesOf(key, call(form))) {
       const { literals, holes } = piecesOf(text, parameters);
-      // Such a text needs one of the kinds.
+      // The function expects one of the kinds here, so this form does not exist.
       if (literals.some((literal) => literal.includes('undefined'))) continue;
       const tested = parameters.filter((name) => !holes.includes(name));
       const fixed = Object.fromEntries(
-        // A marker stands for any number but one, and is not above zero.
+        // A marker selects the form for several. A parameter that is compared with zero gets 0, any other gets 2.
         tested.map((name) => [name, form[name] === marker(name) ? (counts.has(name) ? 0 : 2) : form[name]]),
       );
       const id = JSON.stringify([at, literals, holes]);
@@ -75,7 +75,7 @@ function templatesOfFunction(key: string, call: (params: Params) => unknown): Te
   return [...found.values()];
 }
 
-/** The texts of a function's result by key. A code is no text. */
+/** The texts in a function's result, by key. A `code` is not a text. */
 function leavesOf(key: string, result: unknown): Map<string, string> {
   if (typeof result === 'string') return new Map([[key, result]]);
   if (typeof result !== 'object' || result === null) return new Map();

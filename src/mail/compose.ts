@@ -7,11 +7,11 @@ import { equationTitles } from '../texts/commands/reconcile.ts';
 import { mailTexts as texts } from '../texts/mail.ts';
 import { type MailLine, type Notice, type NoticeAbout, remarkSections } from './notices.ts';
 
-/** What the text of a mail depends on beside its notices. */
+/** The data for the text of a mail, besides its notices. */
 export interface MailSetting {
   installation: { id: number; name: string | null; timezone: string; currency: string };
   recipient: string;
-  /** The day of the mail, for ages. */
+  /** The day of the mail, from which ages are counted. */
   day: CalendarDate;
   /** The number of earlier events that are not in the notices. */
   omitted: number;
@@ -121,7 +121,7 @@ function partsOf(notice: Notice, setting: MailSetting): string[][] {
   }
 }
 
-/** What a check of the books says. */
+/** The message of a failed check of the books. */
 function meaningOf(check: string): string {
   const names: Partial<Record<string, string>> = { ...equationTitles, ...texts.checks.names };
   return names[check] ?? word(check);

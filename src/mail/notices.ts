@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { MailKind } from '../config/mail-schema.ts';
 import { documentKinds, type InstallationId } from '../terms.ts';
 
-/** The topics that are watched for a recipient, and the kind of mail that each belongs to. */
+/** The topics that are watched for a recipient, with the kind of mail for each. */
 export const topics = {
   chain: 'at_once',
   equations: 'at_once',
@@ -52,7 +52,7 @@ export const closingItems = [
   ...(['owed_as_revenue', 'liabilities_in_debit', 'vat_returns'] as const),
 ] as const;
 
-/** What a mail says, as data. */
+/** The content of a mail as data. */
 export const notice = z.discriminatedUnion('about', [
   /** The names of the failed checks; none if all hold again. */
   z.strictObject({ about: z.literal('checks'), failing: z.array(z.string()), at: instant }),

@@ -9,12 +9,11 @@ import type { PlainError } from '../texts/plain-error.ts';
 import { type Notice, notice, noticesAtMost, type Subscription, type Topic, topics } from './notices.ts';
 
 /**
- * The mails that were decided to be sent (table `mail`), and what was last noticed for each recipient (table
- * `mail_mark`). Both change in one transaction, so that a crash neither loses nor repeats a mail. `now` is the
- * process's time.
+ * The mails to send (table `mail`), and for each recipient the last state that a mail reported (table `mail_mark`).
+ * Both change in one transaction, so that a crash neither loses nor repeats a mail. `now` is the process's time.
  */
 
-/** A mail that was not sent, and an event that was not noticed, for this time is no longer sent. */
+/** After this time, a waiting mail is given up, and an event without a mail is no longer reported. */
 export const staleAfterDays = 7;
 const keptDays = 30;
 /** Pause after the first attempt. It doubles up to an hour. It must be longer than an attempt. */
@@ -42,7 +41,7 @@ export function markKey({
   return JSON.stringify([installation, topic, recipient]);
 }
 
-/** A mail to be written into the outbox. */
+/** A mail for the outbox. */
 export interface NewMail {
   cause: string;
   notice: Notice;
@@ -50,7 +49,7 @@ export interface NewMail {
 
 /**
  * Replaces the mark `before` by `after` and writes the mails. Does nothing and returns false if another daemon has
- * replaced the mark. An event is added to a mail of the same cause that no attempt was made to send.
+ * replaced the mark. An event is added to a waiting mail of the same cause, if no attempt was made to send that mail.
  */
 export async function decideMails(
   db: Db,
@@ -109,7 +108,7 @@ const mailShape = {
   ...{ cause: text, notices, omitted: integer, decided_at: instant, attempts: integer },
 };
 
-/** A mail of the outbox that an attempt is made to send. */
+/** A mail of the outbox that is being sent. */
 export type OutboxMail = RowOf<typeof mailShape>;
 
 /**
@@ -194,7 +193,7 @@ export async function isMailFailing(db: Connection): Promise<boolean> {
   return failing;
 }
 
-/** Removes mails that were decided long ago, sent or not. Returns how many. */
+/** Removes mails that were decided long ago, sent or not. Returns the number of removed mails. */
 export function pruneMails(db: Db, signal: AbortSignal): Promise<number> {
   return pruneInBatches(
     db,

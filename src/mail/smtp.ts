@@ -12,7 +12,10 @@ export interface Letter {
   to: string;
   subject: string;
   text: string;
-  /** With angle brackets. The same in each attempt, so that a mail program shows a repeated mail once. */
+  /**
+   * The id of the mail, with angle brackets. It is the same in each attempt, so that a mail program shows a repeated
+   * mail once.
+   */
   messageId: string;
   /** The id of the thread: the same for all mails about one cause. */
   thread: string;
@@ -85,7 +88,7 @@ function errorOf(error: unknown, { host, port }: SmtpConfig): MailError {
   const server = `${host}:${port}`;
   const reason = clip(visible(redact(error instanceof Error ? error.message : String(error))), longestReason);
   const code = codeOf(error);
-  // An error of the network names the call of the system that failed; one of TLS does not.
+  // A network error names the system call that failed. A TLS error does not.
   const isOfTls = code === 'ETLS' || (code === 'ESOCKET' && error instanceof Error && !('syscall' in error));
   if (isOfTls) return new MailError(mailErrors.tlsFailed({ server, reason }), false, error);
   switch (code) {

@@ -8,8 +8,8 @@ import type { Mapping } from './schema.ts';
 /** The names of the ERP's accounts. */
 export interface AccountNames {
   /**
-   * By the chart of the mapping, else by the practice software's list, else by the ERP's chart, else the purpose of `role`; null
-   * if all are unknown.
+   * The name comes from the chart of the mapping, otherwise from the practice software's list, the ERP's chart, or the
+   * purpose of `role`. Null if all are unknown.
    */
   nameOf(account: string, role: LineRole | null): string | null;
   chart: Chart | null;

@@ -3,8 +3,8 @@ import { Money, sum, zero } from '../domain/money.ts';
 import { vatKinds } from './vat-group-lines.ts';
 
 /**
- * The sales boxes of a country's VAT return form, as data (mappings/vat-forms). A box has bases or tax of some kinds and rates,
- * rounded as the form wants it.
+ * The sales boxes of a country's VAT return form, as data (mappings/vat-forms). A box has bases or tax of some kinds
+ * and rates, rounded as the form requires.
  */
 
 const rate = z.union([z.number(), z.string()]).transform((value) => new Money(String(value)).toFixed());
@@ -56,7 +56,7 @@ export interface FilledBox<Line extends FormLine> {
   box: string | null;
   title: string | null;
   of: 'base' | 'tax';
-  /** The amount on the form; null if it has no box for it. */
+  /** The amount on the form; null if the form has no box for these amounts. */
   form: Money | null;
   /** The exact amount of the books, which is the sum of the lines. */
   books: Money;

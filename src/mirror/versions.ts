@@ -15,8 +15,8 @@ interface VersionKey {
 }
 
 /**
- * Removes replaced versions that are older than so many days and from which no entry was posted (a reversed entry
- * counts as posted). Returns how many.
+ * Removes replaced versions that are older than this number of days and from which no entry was posted (a reversed
+ * entry counts as posted). Returns the number of removed versions.
  */
 export async function pruneVersions(db: Db, days: number, signal: AbortSignal): Promise<number> {
   let removed = 0;

@@ -4,7 +4,7 @@ import { Money } from '../domain/money.ts';
 import type { InstallationId } from '../terms.ts';
 import { useStates } from './track-uses.ts';
 
-/** What a payment of type 8 took from one prepayment, and how the match was found. */
+/** The amount that a payment of type 8 took from one prepayment, and how the match was found. */
 export interface KnownMatch {
   paymentId: number;
   invoiceId: number | null;
@@ -50,7 +50,10 @@ export async function usesOfPrepayment(
   return found.map((each) => ({ ...each, amount: new Money(each.amount) }));
 }
 
-/** What a payment of type 8 took: one line per prepayment, or one line without a prepayment if it has no match. */
+/**
+ * The amounts that a payment of type 8 took: one line per prepayment, or one line without a prepayment if it has no
+ * match.
+ */
 export async function matchOfPayment(
   db: Connection,
   installation: InstallationId,

@@ -19,7 +19,7 @@ export interface OwnPrepayment {
   receivedOn: CalendarDate | null;
 }
 
-/** What a payment took from a prepayment. */
+/** The amount that a payment took from a prepayment. */
 export interface TakenFrom {
   paymentId: number;
   prepaymentId: number;

@@ -10,7 +10,8 @@ import { storeFound } from './store-uses.ts';
 
 /**
  * Matches clients with their own prepayments (ACCOUNTING R7 "Own client first"), stores the matches, and marks the
- * payments to be judged again. It reads everything unmatched of each client in `scope`. Returns the new matches.
+ * payments to be judged again. It reads all unmatched uses and prepayments of each client in `scope`. Returns the new
+ * matches.
  */
 export async function findOwnMatches(trx: Connection, installation: Followed, scope: MatchScope): Promise<TakenFrom[]> {
   const clients = await clientsConcerned(trx, installation, scope);

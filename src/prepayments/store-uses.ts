@@ -5,7 +5,7 @@ import type { InstallationId } from '../terms.ts';
 import type { TakenFrom } from './own-client.ts';
 import { cancellationsOf } from './track-uses.ts';
 
-/** Stores what payments took from prepayments: one row per payment and prepayment. */
+/** Stores the amounts that payments took from prepayments: one row per payment and prepayment. */
 export async function storeTaken(
   trx: Connection,
   installation: InstallationId,

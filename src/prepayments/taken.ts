@@ -3,10 +3,12 @@ import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';
 
-/** What a document takes from prepayments, by prepayment id. Negative amounts return money. */
+/** The amounts that a document takes from prepayments, by prepayment id. Negative amounts return money. */
 export type Taken = ReadonlyMap<number, Money>;
 
-/** What payments of type 8 took from which prepayments, by payment. Payments without a match are left out. */
+/**
+ * The prepayments that payments of type 8 used, with the amounts, by payment. Payments without a match are left out.
+ */
 export async function takenByUses(
   db: Connection,
   installation: InstallationId,

@@ -6,7 +6,7 @@ import { todoOf } from '../domain/problem-texts.ts';
 import { type CalendarDate, documentKinds, type InstallationId } from '../terms.ts';
 import { type WhoAndWhere, whoAndWhere } from './problem-documents.ts';
 
-/** The remarks with one code: about how many documents, and the sum of the amounts that they are about. */
+/** The remarks with one code: the number of their documents, and the sum of the amounts concerned. */
 export interface RemarkCount {
   installation: InstallationId;
   code: string;

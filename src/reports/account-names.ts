@@ -16,7 +16,10 @@ export async function readAccountNames(db: Connection, installation: Named): Pro
   return accountNames(installation.mapping, { chart: await chartOf(installation), listed, inErp });
 }
 
-/** The chart file; null if it cannot be read. `mapping check` reports its faults, so a report only lacks the names. */
+/**
+ * The chart file; null if it cannot be read. A report then lacks the names, and `mapping check` reports the faults of
+ * the file.
+ */
 async function chartOf({ mapping, mappingPath }: Named): Promise<Chart | null> {
   try {
     return (await loadChart(mapping, mappingPath))?.chart ?? null;

@@ -77,7 +77,7 @@ function fieldsOf({ kind, document, day, journal, year, n, number, description, 
 
 type BookLine = Awaited<ReturnType<typeof readLines>>[number][number];
 
-/** Lines with what reports show of their entries, in the order of dates; those of one account unless it is null. */
+/** Lines with the facts of their entries for reports, in the order of dates. `account` selects one account; null selects all. */
 async function* bookLines(
   db: Connection,
   installation: InstallationId,

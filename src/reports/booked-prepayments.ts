@@ -24,7 +24,7 @@ const shape: SectionShape = {
 };
 
 /**
- * What clients have paid in advance, by entries dated up to a day alone: the clients with a balance on
+ * The prepayments of clients, computed only from entries dated up to a day: the clients with a balance on
  * `prepayment_liability` or `prepayment_vat`, with all their documents on these accounts. `report prepayments` also
  * shows what each prepayment was used for, by the present records of the source.
  */

@@ -27,9 +27,9 @@ const onTime: SectionShape = { name: 'vat', title: sectionTitles.vat, ...shape }
 const late: SectionShape = { name: 'vat_late', title: sectionTitles.bookedVatLate, ...shape };
 
 /**
- * Base and tax of each VAT group and rate by the entries of a period alone: entries never change, so neither do these
- * figures. `report vat` also compares them with the source, the ERP and filed returns. The tax of both sections is the
- * movement of the VAT accounts.
+ * Base and tax of each VAT group and rate, computed only from the entries of a period. Entries never change, so these
+ * figures never change either. `report vat` also compares them with the source, the ERP and filed returns. The tax of
+ * both sections is the movement of the VAT accounts.
  */
 export async function bookedVat(
   db: Connection,

@@ -31,9 +31,10 @@ const prepaymentsShape: SectionShape = {
 };
 
 /**
- * What was open in the source at `start_date`, by its documents in the state `before_start`. The opening balances of
- * the ERP must hold these amounts, since later payments and uses are posted against them (ACCOUNTING Dates). A posted
- * use of an old prepayment, whose invoice is dated after the start, does not reduce the opening balance.
+ * The amounts that were open in the source at `start_date`, by its documents in the state `before_start`. The opening
+ * balances of the ERP must hold these amounts, since later payments and uses are posted against them (ACCOUNTING
+ * Dates). A posted use of an old prepayment, whose invoice is dated after the start, does not reduce the opening
+ * balance.
  */
 export async function cutover(db: Connection, input: VatInput): Promise<Section[]> {
   const open: Item[] = [];

@@ -15,8 +15,8 @@ const shape: SectionShape = {
 const request = storedJson('action.input', z.record(z.string(), z.unknown()));
 
 /**
- * What people decided about the books from one instant to another, both included, in order; a line for each document of
- * a decision. Pauses of windows and deliveries, and other actions of operation, are left out.
+ * The decisions of people about the books from one instant to another (both included), in order, with a line for each
+ * document. Pauses of windows and deliveries, and other actions of operation, are left out.
  */
 export async function decisions(
   db: Connection,

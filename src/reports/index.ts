@@ -19,7 +19,7 @@ export interface ReportKind {
    * in and after a span of days.
    */
   of: 'month' | 'day' | 'start' | 'span';
-  /** Whether the figures are their lines, so that the lines are always printed. */
+  /** Whether the lines are always printed, because they are the content of the report. */
   isOfLines?: true;
   /**
    * The kinds of documents in the figures of the report. If a document of these kinds is not in the books, the figures

@@ -21,8 +21,8 @@ const shape: SectionShape = {
 };
 
 /**
- * Entries of a period that are late or on another day than their document: those dated in it, and those of its
- * documents. With the last decision of a person about the document by `until`. The amount is the sum of debits.
+ * Entries that are late or on another day than their document. The entry or its document is dated in the period. Each
+ * has the last decision about the document by `until`. The amount is the sum of debits.
  */
 export async function lateEntries(
   db: Connection,
@@ -65,6 +65,6 @@ export async function lateEntries(
       facts: { ...facts, is_late: is_late ? 'late' : null },
     }),
   );
-  // A reversal and what it reverses have the same sign, so the amounts have no total.
+  // A reversal and the entry that it reverses have the same sign, so a total of the amounts would be wrong.
   return { ...section(shape, items), total: {} };
 }

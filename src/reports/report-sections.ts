@@ -65,15 +65,15 @@ export interface Period {
   through: CalendarDate;
 }
 
-/** Which entries figures include, besides their period. */
+/** Selects the entries in the figures, besides the period. */
 export interface Recorded {
-  /** Only entries up to this place in the chain, so only what was recorded then; null for all. */
+  /** Only entries up to this place in the chain, that is, entries recorded by a certain time; null for all. */
   upToSeq: number | null;
 }
 
 export const everyEntry: Recorded = { upToSeq: null };
 
-/** The condition in SQL that an entry `e` was recorded up to `upToSeq`, which is its binding. */
+/** An SQL condition: entry `e` was recorded up to `upToSeq`. Its binding is `upToSeq`. */
 export const isRecorded = 'e.seq <= coalesce(?::bigint, e.seq)';
 
 /** The options of a report of accounts, besides its period. */

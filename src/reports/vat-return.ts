@@ -79,7 +79,7 @@ function differences(now: readonly VatLine[], filed: readonly FiledLine[]): Retu
 export interface ReturnToFile {
   /** The lines of the next version: those of `since`, and the late lines that it takes. */
   lines: ReturnLine[];
-  /** The chosen entries that it cannot take, because they are not late or another return has taken them. */
+  /** The chosen entries that the return cannot take, because they are not late or another return has taken them. */
   unknown: string[];
 }
 

@@ -80,7 +80,7 @@ interface VatOfDocument {
   rate: string | null;
   period: string;
   isLate: boolean;
-  /** The filed return that took these late lines; null if none did. */
+  /** The filed return that contains these late lines; null if there is none. */
   takenBy: string | null;
   /** Whether the entry was settled in the ERP's outbox without delivery. The document then has no other entry here. */
   isSettled: boolean;

@@ -4,7 +4,7 @@ export type Language = (typeof languages)[number];
 
 /**
  * Gives the translation of a text or of a function's result. `key` is the path of the entry in its catalogue, such as
- * `problems.problemCatalogue.overpaid.todo`; `english` is what English shows.
+ * `problems.problemCatalogue.overpaid.todo`; `english` is the English text.
  */
 export type Translator = (key: string, english: unknown, params?: object) => unknown;
 
@@ -23,7 +23,10 @@ export function catalogue<T extends object>(name: string, texts: T): T {
   return translatable(name, texts);
 }
 
-/** Runs `render`, in which the catalogues show the texts of `next`. Other code must not run meanwhile, so `render` cannot wait. */
+/**
+ * Runs `render`, in which the catalogues show the texts of `next`. `render` cannot wait, because other code must not
+ * run in this language.
+ */
 export function showing<T>(next: Translator | undefined, render: () => T): T {
   const before = translator;
   translator = next;

@@ -5,7 +5,7 @@ const counted =
   ({ n }: { n: number }): string =>
     `${n} ${n === 1 ? one : many}`;
 
-/** Numbers of things, as `count` of the command line makes them. */
+/** Numbers of things. `count` of the command line uses them. */
 export const countTexts = catalogue('counts.countTexts', {
   document: counted('document'),
   entry: counted('entry', 'entries'),

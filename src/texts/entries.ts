@@ -2,7 +2,7 @@ import { catalogue } from './catalogue.ts';
 
 /** Descriptions of entries. The journal stores them. */
 export const entryDescriptions = catalogue('entries.entryDescriptions', {
-  /** `number`: the one printed on the original; null if it is unknown. */
+  /** `number`: the number printed on the original; null if it is unknown. */
   invoice: ({ name, original, number }: { name: string; original: number | null; number: string | null }): string =>
     original === null ? name : number === null ? `${name} of invoice id ${original}` : `${name} of ${number}`,
   payment: ({ title, id, invoice }: { title: string; id: number; invoice: string }): string =>
@@ -40,7 +40,7 @@ export const paymentTitles = catalogue('entries.paymentTitles', {
   creditSettlement: 'Credit settlement',
 });
 
-/** What happened to a document, by the reason of its entry. */
+/** The change of a document that led to its entry, by the reason of the entry. */
 export const entryReasons = catalogue('entries.entryReasons', {
   posted: 'posted',
   source_changed: 'changed in the source',

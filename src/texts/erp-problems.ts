@@ -140,7 +140,7 @@ export const erpProblemCatalogue = catalogue('erp-problems.erpProblemCatalogue',
     todo: 'Nothing, if it was deleted on purpose: correct the document in the practice software. Otherwise `vetledger deliver retry` creates the draft again.',
   },
 
-  // Only an accountant can find out
+  // Problems that only an accountant can solve
   erp_unverified: {
     retried: false,
     sentence: 'The ERP may have the entry, but it has no way to look the entry up.',

@@ -127,7 +127,7 @@ export const problemCatalogue = catalogue('problems.problemCatalogue', {
   contradiction: {
     holds: true,
     sentence:
-      'One answer of the source has two different versions of the record. A request for the record alone did not settle which is right (P6).',
+      'One answer of the source has two different versions of the record. A request for the record alone did not show which one is right (P6).',
     todo: 'Usually nothing: the record is requested again once a day. If the problem persists, report the record to the vendor of the practice software.',
   },
   due_sum_disagrees: {
@@ -142,7 +142,7 @@ export const problemCatalogue = catalogue('problems.problemCatalogue', {
   },
   paid_on_voided: {
     holds: false,
-    sentence: 'Payments stand on an invoice that is void or gone, so no receivable is left for them.',
+    sentence: 'The invoice is void or gone, but it has payments, and no receivable is left for them.',
     todo: 'In the practice software, pay the money back to the client, or cancel the payments and enter them on the right invoice.',
   },
   negative_without_original: {
@@ -155,7 +155,7 @@ export const problemCatalogue = catalogue('problems.problemCatalogue', {
     holds: false,
     sentence:
       'We could not determine which prepayment this payment used: no single set of prepayments changed by its amount (R7). The payment reduces the liability of the client of the invoice. In an ERP, its line stays open.',
-    todo: 'Usually nothing: a later change of a prepayment may answer it. `vetledger problems match` proposes candidates. To set the prepayment yourself, run `vetledger problems match PAYMENT --prepayment ID --reason TEXT`.',
+    todo: 'Usually nothing: a later change of a prepayment may show it. `vetledger problems match` proposes candidates. To set the prepayment yourself, run `vetledger problems match PAYMENT --prepayment ID --reason TEXT`.',
   },
   vat_due_unknown: {
     holds: false,
@@ -200,7 +200,7 @@ export const problemCatalogue = catalogue('problems.problemCatalogue', {
   },
   rounding_too_large: {
     holds: true,
-    sentence: 'A payment of type 3 (rounding) is larger than cash is rounded (R4).',
+    sentence: 'A payment of type 3 (rounding) is larger than a cash rounding can be (R4).',
     todo: 'Correct the payment in the practice software. If your currency rounds to larger coins, raise policies.rounding_limit in the mapping file and run `vetledger sync`.',
   },
 

@@ -1,6 +1,6 @@
 import { catalogue } from './catalogue.ts';
 
-/** What the Temporal UI shows beside each activity. */
+/** Summaries of activities in the Temporal UI. */
 export const activityTexts = catalogue('temporal.activityTexts', {
   openWindow: 'take the lease, send the first request, open the window',
   openAndPull: 'take the lease, send the first request, open the window, pull the lists',

@@ -6,7 +6,10 @@ import { postgresText } from '../domain/text.ts';
 import type { InstallationId, SourceKind } from '../terms.ts';
 import { type Standing, type WriteBackState, type WriteBackValue, writeBackValues } from './plan.ts';
 
-/** An entry id that the source accepts so often without showing it later is given up, and reported as a problem. */
+/**
+ * After the source has accepted an entry id this number of times without showing it, the id is given up and reported as
+ * a problem.
+ */
 export const unseenAtMost = 3;
 /** After this time, values that no read has shown, and values that were given up, are read again. */
 const lookAgainAfter = `interval '1 day'`;
@@ -94,7 +97,8 @@ const joinRecord = `left join lateral (
   where r.installation = b.installation and r.kind = b.kind and r.id = b.document_id limit 1) m on true`;
 
 /**
- * Those of these documents that have a value to write. A planned entry id is left out if another entry is in force now.
+ * The documents among these that have a value to write. A planned entry id is left out if another entry is in force
+ * now.
  */
 export function openWriteBacks(
   db: Connection,
@@ -254,7 +258,7 @@ export async function recordOutcomes(
   );
 }
 
-/** Those of these values that are numbers of our units. */
+/** The values among these that are numbers of our units. */
 export async function numbersOfOurs(
   db: Connection,
   installation: InstallationId,

@@ -8,7 +8,7 @@ import { writeBackTexts } from '../texts/findings/write-back.ts';
 import type { Outcome, Sending, WriteBackRow } from './outbox.ts';
 import { isEntryOfOurs, type Standing, standingOf } from './plan.ts';
 
-/** The most characters of a value that a message quotes. */
+/** Maximum number of characters of a value that a message quotes. */
 const longestQuoted = 60;
 
 /** The waiting times between the attempts for a document. Null if each window tries it. */

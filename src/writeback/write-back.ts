@@ -50,8 +50,7 @@ const longestRoomPauseMs = 1_000;
 /** The longest wait for room. It is also that of a single request (src/practice/budget.ts). */
 const longestRoomWaitMs = 1_800_000;
 /**
- * After so many pages in a row of which nothing was sent in time, the work ends. The next window or delivery tries
- * again.
+ * After this number of pages in a row without a write in time, the work ends. The next window or delivery tries again.
  */
 const lateRoundsAtMost = 5;
 /** Documents that are read back together. If their ids are close together, they fit on a page of the largest size. */
@@ -59,11 +58,11 @@ const readBackAtATime = 1_000;
 /** Concurrent requests. The number hides the latency, and is small compared with the rate budget. */
 const requestsInFlight = 16;
 
-/** How many failures are accepted. */
+/** Limits of failures. */
 export interface Patience {
   /** Attempts for one document before it is left for a later run. Its record is read again before each one. */
   attempts: number;
-  /** After so many documents in a row without a usable answer, the source counts as unreachable. */
+  /** After this number of documents in a row without a usable answer, the source counts as unreachable. */
   failuresInARow: number;
   waits: Waits;
 }
@@ -78,7 +77,7 @@ export interface WriteBackPorts {
    * whether the source still has each of them. The result may contain others, too. `isLarge` requests the largest page.
    */
   refresh(kind: SourceKind, ids: readonly number[], isLarge: boolean): Promise<ReadonlyMap<number, boolean>>;
-  /** Milliseconds until the budget has room for so many writes; 0 is now. */
+  /** Milliseconds until the budget has room for this number of writes; 0 is now. */
   roomInMs(kind: SourceKind, writes: number): Promise<number>;
   /** Milliseconds of a monotonic clock, the one of the requests' `sendUntilMs`. */
   elapsed(): number;
@@ -107,7 +106,7 @@ export interface Place {
   dialect: Dialect;
 }
 
-/** How one request ended. `isStale`: it was not sent, because the budget had no room in time. */
+/** The outcome of one request. `isStale`: it was not sent, because the budget had no room in time. */
 type Sent = { outcome: TakenOutcome } | { againInMs: number } | { isStale: true };
 
 const noRoom = writeBackTexts.noRoom({ seconds: writeAfterReadMs / 1000, rounds: lateRoundsAtMost });
@@ -165,8 +164,8 @@ export class WriteBack {
   }
 
   /**
-   * Waits, up to a limit, until the budget soon has room for so many writes. Accepted values are read back in the
-   * meantime.
+   * Waits, up to a limit, until the budget soon has room for this number of writes. Accepted values are read back in
+   * the meantime.
    */
   async #untilRoom(writes: number, isOver: () => boolean): Promise<void> {
     const endMs = this.#ports.elapsed() + longestRoomWaitMs;

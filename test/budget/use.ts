@@ -117,7 +117,10 @@ function lateMs(sent: Sent[], limit: number, windowMs: number): number {
   return late.sort((a, b) => a - b)[late.length >> 1] ?? 0;
 }
 
-/** The used share of a list's limit: whole limits, from the first request to the one after the last of them. */
+/**
+ * The used share of a list's limit, over whole limits: from the first request to the request that follows the last
+ * limit.
+ */
 function report(list: keyof typeof lists, all: Sent[], windowSeconds: number): void {
   const sent = all.filter(({ path }) => path.endsWith(`/${lists[list]}/`)).sort((a, b) => a.atMs - b.atMs);
   const limit = limitOf(dialect, `${lists[list]}.list`);

@@ -32,7 +32,7 @@ test('money on a voided invoice is a remark with its amount, and what to do', as
   expect(remarks[0].todo).toContain('pay the money back');
   expect(documents).toMatchObject([{ id: `${id}/invoice/${voided}`, amount: '114.00', date: '2026-01-20' }]);
   const text = (await command('problems')).stdout;
-  expect(text).toMatch(/1 {2}paid_on_voided {2}114\.00 {2}Payments stand on an invoice/);
+  expect(text).toMatch(/1 {2}paid_on_voided {2}114\.00 {2}The invoice is void or gone/);
 });
 
 test.each([

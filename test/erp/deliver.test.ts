@@ -547,7 +547,7 @@ describe('an entry that is read back', () => {
       `select problem_message as message from erp_unit where problem_code = 'erp_differs'`,
     );
     expect(refused?.message).toMatch(/It was a draft, and is deleted in the ERP; `vetledger deliver retry` sends/);
-    // What the message promises.
+    // The message of the problem promises this.
     await db.transaction((trx) => retryUnits(trx, installation, null, by));
     await slices(target);
     expect(await stateCounts()).toEqual({ delivered: 2 });

@@ -1,4 +1,4 @@
-// Which mapping is in force when processes have different files.
+// Tests which mapping is in force when processes have different files.
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';

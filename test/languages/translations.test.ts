@@ -12,7 +12,7 @@ const files = globSync('src/texts/**/*.ts', { cwd: root })
   // The page of a closing binder is English, for auditors in any country.
   .filter((file) => !['catalogue', 'plain-error', 'reports/binder-readme'].includes(file));
 const foreign: ForeignLanguage[] = ['fi', 'de', 'sv'];
-/** Files of src/texts that stay English: metrics and the Temporal UI have one language for all readers. */
+/** Files of src/texts that stay English, because metrics and the Temporal UI have one language for all readers. */
 const untranslated = ['metrics', 'temporal'];
 
 const hasWords = ({ literals }: Template) => literals.some((literal) => /\p{L}/u.test(literal));
@@ -56,10 +56,13 @@ describe.each(foreign)('%s', (language) => {
   });
 });
 
-/** What stays as it is in every language: commands and keys in backticks, options, names with underscores, rules such as R7. */
+/**
+ * Parts of a text that stay the same in every language: commands and keys in backticks, options, names with
+ * underscores, rules such as R7.
+ */
 const fixedWords = /`[^`]*`|--[a-z][a-z-]+|\b[A-Za-z]+_[a-z_]+\b|\b[PRE]\d{1,2}\b/g;
 
-/** What is wrong with a translation. */
+/** The faults of a translation. */
 function faultsOf(key: string, text: string, language: string): string[] {
   const templates = english.get(key)!;
   const shown = new Set(templates.flatMap(({ holes }) => holes));

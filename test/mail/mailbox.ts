@@ -6,8 +6,8 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { SMTPServer } from 'smtp-server';
 
 /**
- * How the server behaves. `refuses`: it refuses the recipient. `drops`: it accepts a mail and breaks the connection before it answers.
- * `hangs`: it never answers to a mail.
+ * The behaviour of the server. `refuses`: it refuses the recipient. `drops`: it accepts a mail and breaks the
+ * connection before it answers. `hangs`: it never answers to a mail.
  */
 export type Behaviour = 'works' | 'refuses' | 'drops' | 'hangs';
 

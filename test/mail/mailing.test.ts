@@ -397,7 +397,7 @@ const remark = (kind: string, n: number, code: string, amount: string) =>
 
 describe('daily', () => {
   const daily: Recipient = { ...anna, send: ['daily'] };
-  /** Looks at 6:59, 7:00, 7:01 and 15:00 of each day until an instant. */
+  /** Calls mailing at 6:59, 7:00, 7:01 and 15:00 of each day until an instant. */
   const until = async (end: string, mailing = daemon({ recipients: [daily] })) => {
     for (; now < new Date(end); later(minuteMs)) {
       const time = now.toISOString().slice(11, 16);
@@ -413,7 +413,7 @@ describe('daily', () => {
     await until('2026-09-18T03:59:00Z');
     expect(box.received).toHaveLength(1);
     expect(box.received[0]?.headers.get('date')).toBe('Thu, 17 Sep 2026 04:00:00 +0000');
-    // Nothing new, then something new of each kind.
+    // First nothing is new, then there is one new event of each kind.
     await until('2026-09-18T12:00:00Z');
     expect(box.received).toHaveLength(1);
     await document('invoice', 2, { code: 'role_unmapped', amount: '7.50' });
@@ -517,7 +517,7 @@ describe('monthly', () => {
     }),
   });
 
-  /** Looks at 7:00 of each day until the end of October. */
+  /** Calls mailing at 7:00 of each day until the end of October. */
   async function untilNovember(): Promise<void> {
     const mailing = daemon({ recipients: [monthly], practice: offline });
     await mailing.look(signal);

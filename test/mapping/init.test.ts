@@ -43,7 +43,7 @@ test('what init proposes lacks nothing but what only the accountant can choose',
   const lacks: { code: string; message: string }[] = checked.json().lacks;
   expect(new Set(lacks.map(({ code }) => code))).toEqual(new Set(['role_unmapped', 'cash_customer_unmapped']));
   const lacking = lacks.map(({ message }) => /roles\.\w+|cash_customer/.exec(message)![0]);
-  // The kind of a VAT group holds no document.
+  // A missing kind of a VAT group holds no document.
   const kinds = to_choose.filter((path: string) => path.startsWith('vat_groups.'));
   expect(kinds).toEqual(['vat_groups.EU sales 0 %', 'vat_groups.VAT 0 %']);
   expect(lacking.sort()).toEqual(to_choose.filter((path: string) => !kinds.includes(path)).sort());
@@ -55,7 +55,7 @@ test('what init proposes lacks nothing but what only the accountant can choose',
   expect(text).toMatch(/"3130": same +# Publications \(archived\)/);
   expect(text).toMatch(/"3000": same +# Consultations \/ Consultations 11 \(department 11\)/);
   expect(text).toMatch(/"25.5": same +# own account 2931/);
-  // What is a liability until it is used must not be proposed as revenue.
+  // Sales that are a liability until they are used must not be proposed as revenue.
   expect(text).toMatch(
     /^revenue_rules:\n( {2}#.*\n)+ {2}- when: \{account: "2411"\} +# Gift cards · \d+ rows?, net \d+\.\d\d\n {4}role: gift_card_liability\n/m,
   );

@@ -209,7 +209,7 @@ describe('mapping check', () => {
     expect(unnamedValues(taken, mappingOf({ revenue_rules: [rule] }))).toEqual([
       {
         message:
-          'no rule of revenue_rules has the role gift_card_liability, so the sale of what these payments are made with is posted as revenue',
+          'no rule of revenue_rules has the role gift_card_liability, so the sale of these gift cards or vouchers is posted as revenue',
         ...{ count: 4, net: money('60'), unit: 'payment' },
       },
     ]);

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { readerOf, sortPage } from '../../src/practice/raw-record.ts';
 
-/** Where a record without a usable id is searched again: `x` is such a record, between the ids of its page. */
+/**
+ * The place at which a record without a usable id is searched again. `x` is such a record, between the ids of its page.
+ */
 
 const read = readerOf(loadDialect({}, 4711), 'payment');
 const since = { modified__gte: '2026-03-06T06:00:00Z' };

@@ -94,7 +94,7 @@ test('file, a late credit note, a correction return; each filed figure stays wha
   expect(await sections('2026-01')).toEqual({ filed, since: [], late, accounts: ['filed 32.50'] });
   expect(await sections('2026-02')).toEqual({ vat: [], late });
 
-  // Status and problems say so.
+  // The commands `status` and `problems` report it.
   const state = { ok: true, filed_through: '2026-01-31', changed: [], late: { entries: 1, missed: 0, tax: '-10.20' } };
   expect((await run('status --json')).json().installations[0].vat_returns).toEqual(state);
   expect((await run('problems --json')).json().vat_returns).toEqual([{ installation: 4711, ...state }]);
@@ -104,7 +104,7 @@ test('file, a late credit note, a correction return; each filed figure stays wha
   );
   expect((await run('problems')).stdout).toContain(told);
 
-  // A correction takes it by default, because it is of January.
+  // A correction return takes this late entry by default, because the entry is of January.
   const entry = `4711/invoice/${credit.id}/1`;
   expect((await prepare(true, [])).obstacle).toMatchObject({ code: 'vat_return_unchanged' });
   expect((await prepare(true, [entry, '4711/invoice/1/9'])).obstacle).toMatchObject({ code: 'late_line_unknown' });
@@ -133,7 +133,7 @@ test('the command: a dry view, its hash, boxes, documents, and unused prepayment
   const text = (await run(`${filing} --dry-run --form --documents`)).stdout;
   expect(text).toMatch(/VAT return 2026-01, version 1: not filed yet/);
   expect(text).toMatch(/301 +Vero kotimaan myynnistä, 25,5 % \(ja 24 %\) .*25\.53 +25\.53 +0\.00/);
-  const [, hash] = /Hash of what is to be filed: ([0-9a-f]{64})/.exec(text) ?? [];
+  const [, hash] = /Hash of the figures to be filed: ([0-9a-f]{64})/.exec(text) ?? [];
   const reason = ['--reason', 'OmaVero', '--by', 'M. Virtanen'];
   const other = await run(`${filing} --json --shown ${'0'.repeat(64)}`, ...reason);
   expect(other.json().error.code).toBe('shown_changed');

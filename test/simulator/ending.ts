@@ -1,4 +1,5 @@
-// The end of a life without faults: the last windows, a look at everything, the accountant's confirmations, and the delivery.
+// The end of a life without faults: the last windows, a check of everything, the accountant's confirmations, and the
+// delivery.
 
 import { Rng } from '../../sandbox/src/rng.ts';
 import { decideAll } from '../../src/bookkeeping/decide-many.ts';

@@ -24,7 +24,7 @@ export interface LifeReport {
   ends: Record<string, number>;
   /** The number of affected answers by fault of the source. */
   struck: Record<string, number>;
-  /** The numbers of what happened, which a run adds up. */
+  /** Counters of events, which a run adds up. */
   counts: Record<string, number>;
   seconds: number;
 }

@@ -7,13 +7,16 @@ import { type LifeReport, liveInstallation } from './life.ts';
 import type { Databases } from './stage.ts';
 import { hasTrait, type TraitName, type Traits, traitNames, traitsOf } from './traits.ts';
 
-/** `installation`: an installation with its source. The others: only deliveries, into a fake ERP or a fake Odoo. */
+/**
+ * `installation`: an installation with its source. The other worlds have only deliveries, into a fake ERP or a fake
+ * Odoo.
+ */
 export type WorldName = 'installation' | DeliveryWorld;
 
 /** Traits that replace those of a seed. */
 export type Given = { world?: WorldName } & Partial<Traits> & Partial<Omit<DeliveryTraits, 'erp'>>;
 
-/** What `--trait` chooses lives by: a world, or a trait of an installation. */
+/** The values of `--trait`: a world, or a trait of an installation. */
 export const choices = [...traitNames, 'delivery', 'odoo'] as const;
 export type Choice = (typeof choices)[number];
 
@@ -25,7 +28,7 @@ function worldOf(seed: number): WorldName {
   ]);
 }
 
-/** Whether a seed's life is one of the chosen. */
+/** Whether the arguments choose the life of a seed. */
 export function isChosen(seed: number, choice: Choice): boolean {
   const world = worldOf(seed);
   if (choice === 'delivery' || choice === 'odoo') return world === choice;

@@ -29,7 +29,7 @@ const inClaims = faultsIn<typeof import('../../src/erp/claims/claim-store.ts')>(
 );
 
 const minuteMs = 60_000;
-/** Lives of deliveries in which nothing goes wrong. */
+/** Lives of deliveries without faults. */
 const quiet: Mutant['given'] = {
   ...{ world: 'delivery', documents: 12, installations: 1, processes: 1, faults: 0, slow: 0, late: 0, flawShare: 0 },
   ...{ locks: 0, outages: 0, troubles: noTroubles, timeoutMs: 5_000, troubleMs: 20 * minuteMs, dayLimit: null },
@@ -41,7 +41,7 @@ const errorIsAbsence: Fault[] = [
   inStrategy({
     verdictOf: (real) => (failure, strategy) => ({ ...real.verdictOf(failure, strategy), units: 'again', waitMs: 0 }),
   }),
-  // Sent as if for the first time: only what was tried before is looked up.
+  // The mutant resets the count of attempts, so units are sent again without a look-up.
   inClaim({
     claimDue: (real) => async (db, scope, limit) => {
       await query(db, `update erp_unit set attempts = 0 where installation = ?`, [scope.installation]);

@@ -48,7 +48,7 @@ const windowsOnly: Mutant['given'] = {
   ...{ deletes: false, restores: false, unseen: false, counts: false, bursts: false },
 };
 const lateCommits = { order: 'id', lateCommitShare: 0.5, lateCommitMs: 40_000 } as const;
-/** Records come while lists are read, and some commit late. */
+/** Records are added while lists are read, and some are committed late. */
 const busy: Mutant['given'] = { ...windowsOnly, quirks: lateCommits, overlapMs: 60_000, unrest: 0.6 };
 /** Lives in which invoices change again in the second in which they were read; only the source's clock shows it. */
 const bursts: Mutant['given'] = {

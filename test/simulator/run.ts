@@ -24,14 +24,14 @@ interface Setting {
   server: Server;
   seeds: number[];
   mutant: string;
-  /** They replace some of each seed's own. */
+  /** These traits replace traits of the seed. */
   given: Given;
   processes: number;
   verbose: boolean;
 }
 
 const erps = [...erpsOf.delivery, ...erpsOf.odoo];
-/** A mutant that lives so many lives unnoticed is not noticed. */
+/** After this number of lives, a mutant counts as not noticed. */
 const mutantSeeds = 100;
 
 const { values } = parseArgs({
@@ -62,7 +62,7 @@ if (error !== null) {
   process.exit(2);
 }
 const server = await startEphemeralPostgres((line) => console.error(line));
-/** Of the named ERP, or as the seed says. */
+/** The ERP is the named one, or the one of the seed. */
 const ofErp: Given = values.erp === undefined ? {} : { world: worldOfErp(values.erp), erp: values.erp };
 const setting = { server, processes: Number(values.processes), verbose: values.verbose };
 try {

@@ -1,4 +1,4 @@
-// What the lives of each world have: the databases, the simulated time, and the story.
+// The common parts of the lives of each world: databases, simulated time, and story.
 
 import type { Db } from '../../src/db/pool.ts';
 import { SimulatedTime } from '../erp/fake/time.ts';

@@ -4,7 +4,10 @@ import type { Quirks } from '../../sandbox/src/quirks.ts';
 import { Rng } from '../../sandbox/src/rng.ts';
 import type { Troubles } from './mortal.ts';
 
-/** How reliable the source is. `unsteady`: its order, clock and commits are unreliable. `hostile`: so are its answers. */
+/**
+ * The reliability of the source. `unsteady`: its order, clock and commits are unreliable. `hostile`: so are its
+ * answers.
+ */
 export type SourceKind = 'steady' | 'unsteady' | 'hostile';
 
 export interface Traits {
@@ -19,7 +22,7 @@ export interface Traits {
   /** True if records have whole seconds only. */
   inSeconds: boolean;
   latencyMs: { usual: number; longest: number };
-  /** When the life begins. */
+  /** The time at which the life begins. */
   startMs: number;
   overlapMs: number;
   /** The share of requests during which an event happens at the clinic. */

@@ -34,7 +34,7 @@ const retryPauseMs = 30;
 const refetchRounds = 4;
 const windowLimitMs = 20_000;
 
-/** The SDK would log each failed activity, but the life has a log of its own. */
+/** The SDK would log each failed activity, but the life has a separate log. */
 const logger = new DefaultLogger('ERROR');
 
 class GivenUp extends Error {}

@@ -23,7 +23,7 @@ export class Workers {
     this.breaks = world.traits.breaks;
   }
 
-  /** Those that live. */
+  /** The workers that live. */
   living(): WorkerProcess[] {
     return [...this.#alive].filter(({ isDead }) => !isDead);
   }
@@ -33,7 +33,7 @@ export class Workers {
     this.#places = Array.from({ length: processes }, (_, place) => this.#lives(place, databaseId));
   }
 
-  /** From now on none dies or pauses. */
+  /** From now on, no worker dies or pauses. */
   becomeCalm(): void {
     Object.assign(this.#troubles, { dies: 0, diesSending: 0, stands: 0 });
   }

@@ -1,4 +1,4 @@
-// The world of a life of an installation: a clinic, its staff, its servers, and the ERP.
+// The world of an installation's life: a clinic, its staff, its servers, and the ERP.
 
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -41,7 +41,7 @@ export class World extends Stage {
   readonly staff: Staff;
   readonly hostility: Hostility;
   readonly erp: ErpWay | null;
-  /** Decides what happens on the way to the clinic and to the ERP. */
+  /** Decides the faults on the way to the clinic and to the ERP. */
   readonly network: Rng;
   /** Deleted documents that the accountant confirmed as gone. */
   readonly confirmed = new Set<string>();

@@ -15,7 +15,7 @@ afterEach(async () => {
 const lists = ['invoice', 'invoicerow', 'invoicepayment', 'unallocatedpayment'] as const;
 type List = (typeof lists)[number];
 
-/** A clinic that one window has read and whose census is taken. */
+/** A clinic that one window has read, and whose census is already taken. */
 async function clinicBehindProxy(quirks: Partial<Quirks> = {}): Promise<void> {
   proxy = await startTamperingProxy();
   // Without an overlap, a window does not request again what an earlier one has read.
@@ -170,7 +170,8 @@ test('a question about what is put aside that always fails stops no window', asy
   let isOwn = true;
   proxy.tamper = (answer, { path }) => {
     if (!path.includes('/unallocatedpayment/?')) return answer;
-    // The first request is the one of the window. It can be the same as the question, if both windows ask from one second.
+    // The first request is the one of the window. Two windows may send the same request if they open in the same
+    // second.
     const isQuestion = !isOwn && path === question;
     isOwn = false;
     if (!isQuestion) return answer;

@@ -1,5 +1,5 @@
-// practice-api: Wholesaler integration: catalog upload URLs, receipts, and the two actions on orders; Errors. Not
-// shown, and chosen here: the answer to a receipt line without a usable `id` (null), and the detail of 503.
+// practice-api: Wholesaler integration: catalog upload URLs, receipts, and the two actions on orders; Errors. Choices
+// of the sandbox: the answer to a receipt line without a usable `id` (null), and the detail of 503.
 import { z } from 'zod';
 import type { Answer } from '../http/answer.ts';
 import { answer, date, id, integer, says, text, time, withoutNul } from '../http/fields.ts';

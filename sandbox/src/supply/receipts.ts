@@ -1,8 +1,8 @@
-// Receipt lines (practice-api: Receipts request, response and matching rules; Receipt line rejection reasons). Not
-// shown, and chosen here: all reason codes except `department_unresolved`. `barcode` is the other value of
-// `matched_by`. An identifier is unique per available wholesaler, over all its credential sets. A rejected line is not
-// stored, so the caller can correct it and send it again. An `order_id` that is not an order of the caller leaves the
-// line unlinked, even if it has an invoice number. Staff match and accept lines later.
+// Receipt lines (practice-api: Receipts request, response and matching rules; Receipt line rejection reasons). Choices
+// of the sandbox: all reason codes except `department_unresolved`. `barcode` is the other value of `matched_by`. An
+// identifier is unique per available wholesaler, over all its credential sets. A rejected line is not stored, so the
+// caller can correct it and send it again. An `order_id` that is not an order of the caller leaves the line unlinked,
+// even if it has an invoice number. Staff match and accept lines later.
 import type { Clinic } from '../clinic.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
 import { type Order, orderStatus, type ReceiptLine, receiptGroup, type Wholesaler } from '../state/supply.ts';

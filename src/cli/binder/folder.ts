@@ -26,8 +26,9 @@ export async function exists(path: string): Promise<boolean> {
 }
 
 /**
- * Writes a folder under another name and renames it at the end, so that it is whole or absent. It replaces an existing
- * one only then. An abort or an error leaves nothing behind. Throws ConfigError if the folder cannot be written.
+ * Writes a folder under another name and renames it at the end, so that the folder is complete or absent. An existing
+ * folder is replaced only at the end. An abort or an error leaves nothing behind. Throws ConfigError if the folder
+ * cannot be written.
  */
 export async function writeFolder<Result>(
   folder: string,

@@ -17,7 +17,7 @@ export interface BinderTable {
 
 export interface BinderPages {
   title: string;
-  /** On each page: installation, month, and what the books are. */
+  /** The text on each page: installation, month and the kind of books. */
   header: string;
   /** A warning on each page; null if there is none. */
   warning: string | null;
@@ -186,7 +186,7 @@ function table(section: Section, title: Content, body: Content[][]): Content {
   return { layout: layoutBelow(1), table: { ...rows, widths, body: [titleRow, head, ...body] } };
 }
 
-/** Lines around the heads and between rows, none above them and between columns. */
+/** Draws lines above and below the heads and between rows. Titles and columns have no lines. */
 function layoutBelow(titles: number) {
   const ofHeads = (line: number) => line === titles || line === titles + 1;
   return {

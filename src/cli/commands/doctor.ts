@@ -155,7 +155,10 @@ async function temporalChecks(context: CommandContext, config: Config): Promise<
   }
 }
 
-/** When the latest webhook came. The practice software sends them, so no request of ours can try them. */
+/**
+ * Shows when the latest webhook came. The practice software sends webhooks, so vetledger cannot test them with a
+ * request.
+ */
 async function webhookChecks({ config, db }: App, installation: number): Promise<Check[]> {
   if (!config.webhooks) return [];
   const latest = await latestNudge(db, installation);

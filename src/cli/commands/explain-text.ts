@@ -74,7 +74,7 @@ function relatedLine(document: RelatedDocument, numbers: Explanation['numbers'])
   return `  ${documentName(document, numbers)}: ${where.join(', ')}`;
 }
 
-/** A document by the number printed on it, else by its id. */
+/** Names a document by its printed number, otherwise by its id. */
 function documentName({ kind, id }: DocumentRef, numbers: Explanation['numbers']): string {
   const number = kind === 'invoice' ? numbers.get(id) : undefined;
   return number === undefined ? `${kind} ${id}` : `${kind} ${number} (id ${id})`;
@@ -93,12 +93,15 @@ function sourceLines(explanation: Explanation): string[] {
   return facts ? [...lines, ...factLines(facts, explanation), ...pairLines(pair), ...originLines(origin)] : lines;
 }
 
-/** The consultation in the practice software. It names the patients, of which vetledger stores nothing. */
+/**
+ * The consultation in the practice software. Its record there names the patients; vetledger stores no names of
+ * patients.
+ */
 function originLines(origin: Explanation['origin']): string[] {
   return origin === null ? [] : [`  ${texts.origin(origin)}`];
 }
 
-/** Only “likely”, because a cancellation in the source does not name its original. */
+/** The text says “likely”, because a cancellation in the source does not name its original. */
 function pairLines({ cancels, cancelledBy }: Explanation['pair']): string[] {
   if (cancels !== null) return [`  ${texts.cancels({ payment: cancels })}`];
   return cancelledBy === null ? [] : [`  ${texts.cancelledBy({ payment: cancelledBy })}`];

@@ -9,15 +9,15 @@ import { lateTexts, weighedTexts } from '../../texts/commands/results.ts';
 import { amount, date } from '../answer.ts';
 import { columns, count } from '../render/text.ts';
 
-/** What a decision does, before it is made. */
+/** The effects of a decision, shown before it is made. */
 export const shownAnswer = z.strictObject({
-  /** For --shown: the decision is refused if it would do anything else. */
+  /** The hash for --shown. If the decision would have other effects, it is refused. */
   hash: z.string(),
   installations: z.array(
     z.strictObject({
       installation: z.number(),
       currency: z.string(),
-      /** Kinds are never added up. */
+      /** The sums of each kind. Different kinds are never added up. */
       kinds: z.array(
         z.strictObject({ kind: z.enum(documentKinds), documents: z.number(), amount, vat: amount.nullable() }),
       ),

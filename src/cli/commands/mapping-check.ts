@@ -49,11 +49,11 @@ const answer = z.strictObject({
   compared: z.boolean(),
   chart: z.strictObject({ file: z.string(), accounts: z.number() }).nullable(),
   faults: z.array(z.strictObject({ code: z.string(), path: z.string(), account: z.string(), message: z.string() })),
-  /** What `policies` lack in the rest of the mapping. */
+  /** Settings that `policies` require and the rest of the mapping lacks. */
   policy_faults: z.array(z.string()),
   warnings: z.array(z.string()),
   ...comparisonsAnswer,
-  /** With --erp or `chart: erp`. */
+  /** Present with --erp or `chart: erp`. */
   erp: erpChecksAnswer.optional(),
 });
 

@@ -59,7 +59,7 @@ const answer = z.strictObject({
       }),
       accounts: z.array(z.strictObject(totals)),
       periods: z.array(z.strictObject({ month: z.string(), vat_period: z.string(), ...totals })),
-      /** With --mapping. */
+      /** Present with --mapping. */
       changes: changesAnswer.optional(),
     }),
   ),

@@ -19,7 +19,7 @@ interface Options {
 
 export const command: Definition<Options> = {
   description:
-    'Prints a line per cause, then its documents with date, customer, department, amount and VAT. A missing account is one cause, even if it holds many documents. All missing values of a document are listed together. For a posted document with a held change, it shows the old and new values, and the effect of the correction on each account. Remarks about documents that are posted all the same follow by code, with their number, the sum of the amounts that they are about, and what to do. --code lists the documents of one code.',
+    'Prints a line per cause, then its documents with date, customer, department, amount and VAT. A missing account is one cause, even if it holds many documents. All missing values of a document are listed together. For a posted document with a held change, it shows the old and new values, and the effect of the correction on each account. Remarks about posted documents follow by code, with their number, the sum of the amounts concerned, and what to do. --code lists the documents of one code.',
   options: [installation, new Option('--code <code>', 'only the documents with this problem or remark')],
   examples: [
     ['vetledger problems', 'every document that needs attention'],

@@ -99,7 +99,7 @@ export const answer = z.strictObject({
         .optional(),
       not_in_erp: counts.optional(),
       refetched: z.strictObject({ documents: z.number(), changed: z.number(), left: z.number() }).optional(),
-      /** How many of a list are left out. */
+      /** Number of omitted items in each list. */
       omitted: counts,
     }),
   ),

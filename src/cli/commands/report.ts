@@ -50,7 +50,7 @@ export const reportOfInstallation = z.strictObject({
   currency: z.string(),
   from: date.nullable(),
   through: date,
-  /** Of reports of accounts: what the figures cover. */
+  /** For reports of accounts: the entries that the figures cover. */
   basis: z.string().optional(),
   start_date: date.nullable().optional(),
   recorded_by: instant.nullable().optional(),

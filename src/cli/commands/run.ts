@@ -100,7 +100,7 @@ function withName(config: Config, event: TimedEvent): TimedEvent {
   return 'report' in found ? { ...found, report: named(config, [found.report as WindowReport])[0] ?? {} } : found;
 }
 
-/** Shorter than the 30 s after which a supervisor kills a process that ignores SIGTERM. */
+/** This limit is shorter than the 30 s after which a supervisor kills a process that ignores SIGTERM. */
 const endWithinMs = 28_000;
 
 /** Forces the end of the process after a time limit. The next daemon continues its work, as after a kill. */

@@ -178,7 +178,7 @@ function scrubLines(
   return lines;
 }
 
-/** Example: `differed unseen: 2 invoices; gone from the source: 1 payment`. */
+/** Example: `changed without notice: 2 invoices; gone from the source: 1 payment`. */
 function found(lists: NonNullable<ScrubStatus['lists']>): string {
   const names = (key: 'differing' | 'missing') =>
     Object.entries(lists)

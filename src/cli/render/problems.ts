@@ -43,7 +43,7 @@ export const problemAnswer = z
   })
   .meta({ id: 'problem' });
 
-/** Remarks with one code: their number, and the sum of the amounts that they are about. */
+/** Remarks with one code: their number, and the sum of the amounts concerned. */
 export const remarkAnswer = z
   .strictObject({
     ...{
@@ -134,7 +134,7 @@ function remarkLines(remarks: readonly RemarkCount[], documents: readonly Remark
   ];
 }
 
-/** Counts documents first, because `sync` counts only documents as held. */
+/** Counts documents apart from other problems, because `sync` counts only documents as held. */
 function title(problems: readonly Shown[]): string {
   const of = problems.map(({ outside, documents }) => documents?.length ?? (outside === undefined ? 0 : 1));
   const documents = of.reduce((all, n) => all + n, 0);

@@ -36,7 +36,7 @@ export const changesAnswer = z
         /** The document’s date, and the client of its entry. */
         date: answer.date,
         client: z.string().nullable(),
-        /** What the mapping changes about total and VAT; null if it gives no entry. */
+        /** The change of total and VAT by the mapping; null if the mapping gives no entry. */
         amount: answer.amount.nullable(),
         vat: answer.amount.nullable(),
         in_force: entryAnswer,
@@ -55,7 +55,7 @@ export const changesAnswer = z
       left_as_posted: z.number(),
       entries: z.number(),
     }),
-    /** What the held corrections would move, by the month of the document; debits are positive. */
+    /** The effect of the held corrections, by the month of the document; debits are positive. */
     closed_months: z.array(
       z.strictObject({ month: z.string(), documents: z.number(), account: z.string(), change: answer.amount }),
     ),

@@ -70,7 +70,7 @@ export const explainTexts = catalogue('commands/explain.explainTexts', {
 export const standingTexts = catalogue('commands/explain.standingTexts', {
   holds: '',
   replaced: ' (replaced by a newer decision)',
-  earlier_version: ' (about an earlier version of it)',
+  earlier_version: ' (about an earlier version of the document)',
   late_no_more: ' (the document is no longer late)',
 });
 

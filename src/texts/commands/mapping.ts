@@ -69,7 +69,7 @@ export const erpCheckTexts = catalogue('commands/mapping.erpCheckTexts', {
     `Installation ${installation}, ${kind}: ${faults} in ${checks}.`,
 });
 
-/** What `vetledger repost` and `vetledger preview --mapping` show. */
+/** Texts of `vetledger repost` and `vetledger preview --mapping`. */
 export const remapTexts = catalogue('commands/mapping.remapTexts', {
   reversedBy: ({ reversal, date }: { reversal: string; date: string }) =>
     `${reversal} reverses it on ${date}, and this entry replaces it:`,

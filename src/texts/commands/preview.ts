@@ -1,6 +1,6 @@
 import { catalogue } from '../catalogue.ts';
 
-/** What `vetledger preview` shows of the next window. */
+/** Texts of `vetledger preview` about the next window. */
 export const previewTexts = catalogue('commands/preview.previewTexts', {
   title: ({ installation, mapping }: { installation: number; mapping: string }) =>
     `Installation ${installation}, mapping ${mapping}\nWhat the next window would post of the present data:`,

@@ -149,7 +149,7 @@ export const lateTexts = catalogue('commands/results.lateTexts', {
   confirm_gone: 'the next window reverses it as gone from the source',
 });
 
-/** What `late decide` shows before a decision. */
+/** Texts of `late decide` before a decision. */
 export const weighedTexts = catalogue('commands/results.weighedTexts', {
   none: 'No document matches.',
   title: ({ installation, documents, what }: { installation: number; documents: string; what: string }) =>
@@ -176,7 +176,7 @@ export const problemListTexts = catalogue('commands/results.problemListTexts', {
   since: ({ at }: { at: string }) => `since ${at}`,
   sameAmount: 'same amount',
   effect: ({ changes }: { changes: string }) => `the correction, debit +: ${changes}`,
-  remarks: 'Remarks about documents that are posted all the same, with the sum of the amounts that they are about:',
+  remarks: 'Remarks about posted documents, with the sum of the amounts concerned:',
   ofCode: '`vetledger problems --code CODE` lists the documents of a code.',
   todo: ({ todo }: { todo: string }) => `what to do: ${todo}`,
   installation: ({ installation }: { installation: number }) => `installation ${installation}  `,

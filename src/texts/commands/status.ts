@@ -60,11 +60,11 @@ export const statusTexts = catalogue('commands/status.statusTexts', {
   scrubLate: ({ days, end }: { days: string; end: string | null }) =>
     `${end === null ? 'it has read nothing yet' : `it will end about ${end}`}, not within ${days}`,
   noneDiffered: 'nothing differed from the mirror',
-  differed: ({ records }: { records: string }) => `differed unseen: ${records}`,
+  differed: ({ records }: { records: string }) => `changed without notice: ${records}`,
   gone: ({ records }: { records: string }) => `gone from the source: ${records}`,
 
   lowered: ({ limit }: { limit: number }) => `lowered from ${limit} after a 429`,
-  blocked: ({ at }: { at: string }) => `blocked until ${at}: the source asked for it (Retry-After)`,
+  blocked: ({ at }: { at: string }) => `blocked until ${at}: the source requested this pause (Retry-After)`,
   waiting: ({ processes }: { processes: string }) => `${processes} waiting`,
 });
 

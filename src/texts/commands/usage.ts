@@ -1,6 +1,6 @@
 import { catalogue } from '../catalogue.ts';
 
-/** What is wrong with the arguments of a command. */
+/** Errors in the arguments of a command. */
 export const usageTexts = catalogue('commands/usage.usageTexts', {
   error: ({ message }: { message: string }) => `error: ${message}`,
   noCommand: 'No command was given.',
@@ -48,7 +48,7 @@ export const usageTexts = catalogue('commands/usage.usageTexts', {
   erpNeedsConfiguration: ({ option }: { option: string }) =>
     `${option} requires a configuration and a database: they contain the ERP and the accounts in use.`,
   namePayment: 'Name the payment, for example 4711/payment/12.',
-  matchReason: 'Give with --reason how you know it.',
+  matchReason: 'State in --reason how you know the match.',
   noPayment: ({ text }: { text: string }) =>
     `${text} is not the id of a payment. Such an id looks like 4711/payment/12.`,
   prepaymentOrNone: 'Name the prepayments with --prepayment ID, or give --none.',
@@ -75,7 +75,7 @@ export const usageTexts = catalogue('commands/usage.usageTexts', {
     `${text} does not name a document. Write invoice 123 or 4711/invoice/123.`,
 });
 
-/** What the value of an option must be. */
+/** Requirements for the values of options. */
 export const valueTexts = catalogue('commands/usage.valueTexts', {
   wholeNumber: 'It must be a whole number.',
   positive: 'It must be a number above 0.',

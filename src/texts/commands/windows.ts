@@ -54,7 +54,7 @@ export const replayTexts = catalogue('commands/windows.replayTexts', {
 export const daemonTexts = catalogue('commands/windows.daemonTexts', {
   started: ({ installations, seconds }: { installations: string; seconds: number }) =>
     `vetledger: installations ${installations}, a window every ${seconds} s; Ctrl-C ends it`,
-  notRead: 'no program reads stdout, so its events are dropped until one does',
+  notRead: 'no program reads stdout, so its events are dropped until a program reads it again',
   observing: ({ url }: { url: string }) => `metrics: ${url}/metrics; health: ${url}/healthz and ${url}/readyz`,
   listening: ({ url }: { url: string }) => `webhooks: POST ${url}/<installation>/<secret>`,
   forced: ({ seconds }: { seconds: number }) =>

@@ -1,7 +1,7 @@
 import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
-const twoDatabases = 'docs/operators/delivery.md, "Two databases, one company", says what that does.';
+const twoDatabases = 'docs/operators/delivery.md, "Two databases, one company", explains what this command does.';
 
 /** Errors of batches: the files that are handed over to the accountants. */
 export const batchErrors = catalogue('errors/batches.batchErrors', {

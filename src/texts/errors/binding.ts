@@ -15,7 +15,7 @@ export const bindingErrors = catalogue('errors/binding.bindingErrors', {
   }),
 });
 
-/** What shows that a database is a copy, or that Temporal was replaced. */
+/** Signs that a database is a copy, or that Temporal was replaced. */
 export const bindingEvidence = catalogue('errors/binding.bindingEvidence', {
   notBound: 'Temporal knows a later state of this database, which has no binding stored',
   otherServer: ({ here, bound }: { here: string | null; bound: string | null }) =>

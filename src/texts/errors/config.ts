@@ -103,7 +103,7 @@ export const configErrors = catalogue('errors/config.configErrors', {
   }),
 });
 
-/** What is insecure, and what to do about it; parts of `insecureConnection`. */
+/** Insecure connections, and what to do about them; parts of `insecureConnection`. */
 export const insecureParts = catalogue('errors/config.insecureParts', {
   http: { what: 'begins with http://', remedy: 'Write https://' },
   temporal: { what: 'is not on this machine, and temporal.tls is not set', remedy: 'Set temporal.tls' },

@@ -2,7 +2,7 @@ import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 const nothing = 'Nothing: delivery continues automatically.';
-const twoDatabases = 'docs/operators/delivery.md, "Two databases, one company", says what that does.';
+const twoDatabases = 'docs/operators/delivery.md, "Two databases, one company", explains what this command does.';
 
 /** Reasons why nothing is delivered to a company of the ERP at present. */
 export const deliveryErrors = catalogue('errors/deliveries.deliveryErrors', {

@@ -55,12 +55,12 @@ export const lateErrors = catalogue('errors/late-documents.lateErrors', {
   }),
   otherShown: ({ now }: { now: number }): PlainError => ({
     code: 'other_shown',
-    message: `The decision would not do what the hash of --shown stands for. It concerns ${now} documents now. Nothing was decided.`,
+    message: `The decision would have other effects than those of the hash in --shown. It concerns ${now} documents now. Nothing was decided.`,
     todo: 'Run the command with --dry-run to see the documents and amounts, and give the new hash.',
   }),
   changedShown: ({ changes, more }: { changes: string; more: number }): PlainError => ({
     code: 'other_shown',
-    message: `What was shown is not true any more: ${changes}${more > 0 ? `; and ${more} more` : ''}. Nothing was decided.`,
+    message: `The effects that were shown have changed: ${changes}${more > 0 ? `; and ${more} more` : ''}. Nothing was decided.`,
     todo: 'Run the command again to see the present documents and amounts.',
   }),
   otherNumber: ({ found, number }: { found: number; number: number }): PlainError => ({

@@ -61,7 +61,7 @@ export const practiceTexts = catalogue('errors/practice.practiceTexts', {
   tryingAgain: ({ error }: { error: string }): string => `${error}; trying again`,
 });
 
-/** What a request to the practice API waits for. */
+/** The things for which a request to the practice API waits. */
 export const practiceWaits = catalogue('errors/practice.practiceWaits', {
   token: 'a token of the practice API (sign-in)',
   newToken: 'a new token of the practice API (sign-in)',

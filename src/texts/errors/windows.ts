@@ -3,14 +3,17 @@ import type { PlainError } from '../plain-error.ts';
 
 const retried = 'Nothing: vetledger retries automatically.';
 
-/** What follows after a window, backfill or replay was cancelled. No later window reads again what a replay left out. */
+/**
+ * The next step after a window, backfill or replay was cancelled. No later window reads the records that a replay left
+ * out.
+ */
 const afterCancel = {
   window: 'Nothing is lost: the next window covers it.',
   backfill: 'Nothing is lost: `vetledger backfill` continues from there.',
   replay: 'Nothing was lost or changed twice. Run the replay again.',
 };
 
-/** What follows after the workflow of a window, backfill or replay ended from outside. */
+/** The next step after the workflow of a window, backfill or replay was ended from outside. */
 const afterEnd = {
   window: 'Nothing is lost: the next window covers it.',
   backfill: 'Run the backfill again: it continues from there.',

@@ -1,6 +1,6 @@
 import { catalogue } from '../catalogue.ts';
 
-/** What `ledger verify` finds wrong in the chain of actions. */
+/** Defects that `ledger verify` finds in the chain of actions. */
 export const actionFindings = catalogue('findings/actions.actionFindings', {
   missingLink: ({ expected, found }: { expected: number; found: number }) =>
     `link ${expected} of the actions is missing or occurs twice; the next link is ${found}`,

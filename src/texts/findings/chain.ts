@@ -9,7 +9,10 @@ export const sealTexts = catalogue('findings/chain.sealTexts', {
   notSigned: ({ n }: { n: number }): string => `seal ${n} is not signed by this key`,
 });
 
-/** What `vetledger ledger verify` finds in the chains of an installation. The messages follow the name of an entry. */
+/**
+ * Defects that `vetledger ledger verify` finds in the chains of an installation. The messages follow the name of an
+ * entry.
+ */
 export const chainFindings = catalogue('findings/chain.chainFindings', {
   // Names
   close: ({ kind, through }: Record<'kind' | 'through', string>): string => `${kind} through ${through}`,

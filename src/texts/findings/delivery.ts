@@ -37,7 +37,7 @@ export const deliveryFindings = catalogue('findings/delivery.deliveryFindings', 
   periodClosedBefore: ({ date }: { date: string }): string =>
     `the ERP’s period of ${date} was closed before the entry was sent`,
 
-  // What the look-up shows
+  // Results of a look-up
   doubled: ({ numbers }: { numbers: string }): string => `the ERP has the entry as ${numbers}`,
   draftDeleted: ({ differences }: { differences: string }): string =>
     `${differences}. It was a draft, and is deleted in the ERP; \`vetledger deliver retry\` sends the entry again`,

@@ -48,7 +48,7 @@ export const unnamedTexts = catalogue('findings/mapping.unnamedTexts', {
   groupWithoutLine: ({ group }: { group: string }): string =>
     `vat_groups has no line for ${group}, so reports cannot show its kind`,
   neverSold: ({ role }: { role: string }): string =>
-    `no rule of revenue_rules has the role ${role}, so the sale of what these payments are made with is posted as revenue`,
+    `no rule of revenue_rules has the role ${role}, so the sale of these gift cards or vouchers is posted as revenue`,
   dimension: ({ dimension, value }: { dimension: string; value: string }): string =>
     `rules test ${dimension}, but no rule names ${value}`,
 });
@@ -95,7 +95,7 @@ export const chartTexts = catalogue('findings/mapping.chartTexts', {
   vatGroup: ({ name }: { name: string }): string => (name === '' ? 'rows that name no VAT group' : `VAT group ${name}`),
 });
 
-/** What `vetledger mapping check` finds about VAT on payment (policies.vat_due). */
+/** Warnings of `vetledger mapping check` about VAT on payment (policies.vat_due). */
 export const vatDueTexts = catalogue('findings/mapping.vatDueTexts', {
   roleMissing: ({ role }: { role: string }): string => `policies.vat_due requires an account for roles.${role}`,
   accountOfSource:

@@ -13,7 +13,7 @@ export const proofTexts = catalogue('findings/proofs.proofTexts', {
   rowsAndTotal: ({ rows, name, total }: { rows: string; name: string; total: string }) =>
     `rows ${rows} ${name}, total ${total}`,
   header: ({ net, vat, sum, total }: Record<'net' | 'vat' | 'sum' | 'total', string>) =>
-    `the document’s totals do not foot: ${net} net + ${vat} VAT is ${sum}, not ${total}`,
+    `the document’s totals do not add up: ${net} net + ${vat} VAT is ${sum}, not ${total}`,
   net: 'net',
   vat: 'VAT',
   withVat: 'with VAT',

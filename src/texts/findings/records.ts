@@ -1,8 +1,8 @@
 import { catalogue } from '../catalogue.ts';
 
 /**
- * What is wrong with a record of the source, or with one of its fields. Texts about a field end the sentence "<field> …". Texts about
- * a record that has no usable id end the sentence "record 7 of the page …: ".
+ * Defects of a record of the source, or of one of its fields. Texts about a field end the sentence "<field> …". Texts
+ * about a record that has no usable id end the sentence "record 7 of the page …: ".
  */
 export const recordTexts = catalogue('findings/records.recordTexts', {
   // A field

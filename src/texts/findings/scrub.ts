@@ -1,6 +1,6 @@
 import { catalogue } from '../catalogue.ts';
 
-/** What the scrub found about a document, or about a row of it. */
+/** Findings of the scrub about a document, or about a row of it. */
 export const scrubTexts = catalogue('findings/scrub.scrubTexts', {
   document: {
     changed: 'it has another content in the source, although its `modified` has not changed',

@@ -30,7 +30,7 @@ export const proposalTexts = catalogue('mapping/proposal.proposalTexts', {
     'The names of these accounts say gift cards and vouchers. Their sale is a liability until they are used, and no revenue. A voucher',
     'for a single VAT rate is revenue when it is sold: move its account to `revenue`.',
   ],
-  noAccount: 'Rows without an account number. It is better to give their items one in the practice software.',
+  noAccount: 'Rows without an account number. If possible, give their items a number in the practice software.',
   noDescription: 'no description',
   archived: 'archived',
   department: ({ id }: { id: number }) => `department ${id}`,

@@ -1,4 +1,4 @@
-/** Not a catalogue: the page is English in every installation, for auditors. */
+/** This file is not a catalogue, because the page is English in every installation, for auditors. */
 export const binderReadme = {
   /** `README.txt` of a closing binder. It must be enough for a reader without vetledger. */
   whole: (of: {

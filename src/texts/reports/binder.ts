@@ -39,7 +39,7 @@ export const binderTexts = catalogue('reports/binder.binderTexts', {
   reopenedBy: (of: { at: string; by: string; reason: string; through: string }) =>
     `on ${of.at} by ${of.by}: ${of.reason}. The books are closed through ${of.through} since. This binder shows them as they were at the close.`,
   nothingBefore: 'none',
-  /** What each file contains, by its name. */
+  /** The content of each file, by its name. */
   files: {
     'binder.pdf': 'All tables, to read and print. Long lists are only in the CSV files.',
     'checklist.csv': 'The checklist that was shown before the close.',
@@ -48,12 +48,12 @@ export const binderTexts = catalogue('reports/binder.binderTexts', {
     'vat.csv': 'Base and tax of each document, by VAT group and rate. Sales are positive.',
     'vat-late.csv': 'The same for late entries. The accountant chooses the return for them.',
     'receivables.csv': 'Open invoices at the end of the month, by days after the due date.',
-    'prepayments.csv': 'What clients have paid in advance: the documents of each client with a balance.',
+    'prepayments.csv': 'Prepayments of clients: the documents of each client with a balance.',
     'vouchers.csv': 'Gift cards and vouchers: sold, redeemed and unused.',
     'late-entries.csv': 'Entries on another day than their document, or late for its VAT period.',
     'open-documents.csv': 'Held, late and unfinished documents at the close, as the checklist names them.',
     'closes.csv': 'All closes and reopenings up to this close, and the reopening after it.',
-    'decisions.csv': 'What people decided from the first day of the month until the close, with name and reason.',
+    'decisions.csv': 'Decisions of people from the first day of the month until the close, with name and reason.',
     'journal.csv': 'Each line of each entry of the month. `entry` and `seq` are also in chain.txt.',
     'chain.txt': 'The links of the hash chain: entries of the month, and all closes.',
     'close.json': 'The details of the close as they were hashed: the hash of its action, and the checklist.',

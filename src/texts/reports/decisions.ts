@@ -1,6 +1,6 @@
 import { catalogue } from '../catalogue.ts';
 
-/** What people decide about the books, by the kind of the recorded action. */
+/** Decisions of people about the books, by the kind of the recorded action. */
 export const decidedTexts = catalogue('reports/decisions.decidedTexts', {
   decide_late: 'decision about documents',
   redate: 'entries moved to an open day',

@@ -5,7 +5,7 @@ export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
   /** The text of every draft that a check makes. Later checks find and delete drafts by it. */
   draftMark: 'vetledger erp check: may be deleted',
 
-  // What is tried
+  // Trials
   server: 'server',
   version: ({ version }: { version: string }): string => `server, version ${version}`,
   login: 'login and company',
@@ -131,7 +131,7 @@ export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
   rightsMissing: 'not tried: the API user lacks rights',
   noAccount: 'not tried: no journal or account is available',
   noOpenPeriod: 'not tried: no open period, journal or account is available',
-  correctAbove: 'Correct first what the results above name.',
+  correctAbove: 'Correct the faults above first.',
   tookUnbalanced: 'Odoo accepted a draft that does not balance, or added a line to it',
   removeDefaultAccount:
     'Remove the default account from the journal, or map another journal. vetledger compares each entry after creating it, and would refuse these.',
@@ -145,7 +145,7 @@ export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
   noClosedPeriod: 'not tried: Tryton has no closed period',
   tookClosed: ({ period }: { period: string }): string => `Tryton accepted a draft in ${period}, which is closed`,
   doNotDeliver: 'Do not deliver to this server.',
-  correctInErp: ({ erp }: { erp: string }): string => `Correct in ${erp} what its message says.`,
+  correctInErp: ({ erp }: { erp: string }): string => `Correct the cause in ${erp}; the message names it.`,
   correctOrGiveRight: ({ erp, right }: { erp: string; right: string }): string =>
-    `Correct in ${erp} what its message says. The API user needs ${right}.`,
+    `Correct the cause in ${erp}; the message names it. The API user needs ${right}.`,
 });

@@ -1,6 +1,6 @@
 import { catalogue } from '../catalogue.ts';
 
-/** What vetledger does if the source does not honour a filter. Each text continues "without it …". */
+/** The effect if the source does not honour a filter. Each text continues "without it …". */
 export const filterTexts = catalogue('reports/filters.filterTexts', {
   pagesByNumber: 'its pages are read by number, and the list may have at most 10,000 records',
   otherOrder: 'pages in another order than by id are read by number',

@@ -1,8 +1,8 @@
 import { catalogue } from '../catalogue.ts';
 
-/** What each report shows (`vetledger report --help`). */
+/** The content of each report (`vetledger report --help`). */
 export const reportDescriptions = catalogue('reports/reports.reportDescriptions', {
-  vat: 'The VAT of a month’s entries, by original VAT period. Late items are listed separately: they were posted, or sent to the ERP, after their period was first closed. Entries that were settled without being sent to the ERP (`cancelled_out`) belong to no return, and follow at the end. Each figure is compared with the current rows of the same invoices in the practice software. Differences are settled cents and held changes. Not compared are VAT of prepayments, corrections of another month’s entries, and entries that late ones have changed.',
+  vat: 'The VAT of a month’s entries, by original VAT period. Late items are listed separately: they were posted, or sent to the ERP, after their period was first closed. Entries that were settled without being sent to the ERP (`cancelled_out`) belong to no return, and follow at the end. Each figure is compared with the current rows of the same invoices in the practice software. Differences are settled cents and held changes. VAT of prepayments, corrections of another month’s entries, and entries that late ones have changed are not compared.',
   euSales:
     'The bases of VAT groups of kind eu_goods and eu_services per VAT number and country, for the EU sales list.',
   receivables:
@@ -58,7 +58,7 @@ export const sectionTitles = catalogue('reports/reports.sectionTitles', {
   bookedVatLate: 'VAT of late entries: recorded after their VAT period was first closed',
   bookedPrepayments: 'Prepayments of clients with a balance, by the entries',
   lateEntries: 'Entries on another day than their document, or late for its VAT period',
-  decisions: 'What people decided from the first day of the month until the close',
+  decisions: 'Decisions of people from the first day of the month until the close',
   checklist: 'Checklist of the close',
   openDocuments: 'Documents that were not in the books at the close',
   closes: 'Closes and reopenings of the books',
@@ -116,7 +116,7 @@ export const vatReportTexts = catalogue('reports/reports.vatReportTexts', {
   filed: (of: { period: string; version: number; at: string; by: string; reason: string }) =>
     `VAT return ${of.period}, version ${of.version}: filed at ${of.at} by ${of.by} (${of.reason})`,
   toFile: (of: { period: string; version: number }) => `VAT return ${of.period}, version ${of.version}: not filed yet`,
-  shown: ({ hash }: { hash: string }) => `Hash of what is to be filed: ${hash}`,
+  shown: ({ hash }: { hash: string }) => `Hash of the figures to be filed: ${hash}`,
   changedSince: ({ period }: { period: string }) =>
     `The return of ${period} has changed since it was filed. A correction return files the change: \`--correction --mark-filed\`.`,
   question: (of: { period: string; version: number; installation: number }) =>

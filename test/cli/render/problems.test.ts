@@ -95,7 +95,7 @@ erp_refused (1)
 
 1 document read, and not judged yet: \`vetledger sync\` judges them.
 
-Remarks about documents that are posted all the same, with the sum of the amounts that they are about:
+Remarks about posted documents, with the sum of the amounts concerned:
     2  overpaid            12.50  The payments exceed the total of the invoice: its due_sum is below zero.
       what to do: Pay it back.
   384  payer_name_changed         The payer has another name in the source than in the entry. Key, VAT number and country are the same (R8).

@@ -129,7 +129,7 @@ test('without the right to create entries no draft is tried, and the fault is re
     },
     {
       ...{ name: 'drafts', ok: false, message: 'not tried: the API user lacks rights' },
-      todo: 'Correct first what the results above name.',
+      todo: 'Correct the faults above first.',
     },
   ]);
 });

@@ -201,7 +201,7 @@ class DeliveryLife {
     }
   }
 
-  /** Somebody changes posted entries by hand, and the comparison of the books names these and no others. */
+  /** A user changes posted entries by hand. The comparison of the books must name exactly these entries. */
   #review(databaseId: string): Promise<string[]> {
     const [life] = this.#alive;
     const target = this.#open(life ?? { isDead: false, step: async () => undefined });

@@ -43,7 +43,7 @@ export class Network {
     });
   }
 
-  /** How a request goes. */
+  /** The course of a request: its delays and its fault. */
   circumstances({ kind, keys }: RequestInfo): Circumstances {
     const { entries, erp, giveUp, stage, traits } = this.#ports;
     const rng = this.#rng;
@@ -69,7 +69,7 @@ export class Network {
     return { ...way, lateMs, fault };
   }
 
-  /** By how much a creation takes effect later than the ERP is said to be at work. */
+  /** The delay of a creation beyond the time in which the ERP may work on a request. */
   #lateMs(mayWorkMs: number): number {
     const { erp, stage, traits } = this.#ports;
     const rng = this.#lateness;
@@ -81,7 +81,7 @@ export class Network {
   }
 }
 
-/** Faults that make sense for a request. */
+/** Faults that are possible for a request. */
 function faultsOf(kind: RequestInfo['kind']): readonly Fault[] {
   const any: Fault[] = ['unreachable', 'request_lost', 'answer_lost', 'page', 'throttled', 'busy', 'auth', 'strange'];
   if (kind === 'find') return [...any, 'truncated', 'truncated', 'truncated'];

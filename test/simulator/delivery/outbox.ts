@@ -1,4 +1,4 @@
-// What the outbox says of its units.
+// The states of units in the outbox.
 
 import type { Db } from '../../../src/db/pool.ts';
 import { query } from '../../support/sql.ts';
@@ -14,7 +14,7 @@ export function outboxStates(db: Db, installations: number[]): Promise<OutboxSta
   );
 }
 
-/** Installations of which the database counts other units as delivered than there are. */
+/** Installations whose stored number of delivered units differs from the counted number. */
 export async function miscounts(db: Db, installations: number[]): Promise<string[]> {
   const found = await query<{ id: number; n: number; counted: number }>(
     db,

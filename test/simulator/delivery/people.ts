@@ -1,4 +1,5 @@
-// What people do in a life of deliveries: they close and open the ERP, change rights in it, and retry refused entries.
+// Actions of people in a life of deliveries: they close and open the ERP, change rights in it, and retry refused
+// entries.
 
 import type { Rng } from '../../../sandbox/src/rng.ts';
 import type { InstallationConfig } from '../../../src/config/load-config.ts';
@@ -17,7 +18,7 @@ export interface PeoplePorts {
   rng: Rng;
   installations: readonly InstallationConfig[];
   db(): Db;
-  /** Tells the processes that there is work. */
+  /** Informs the processes about new work. */
   wake(): void;
 }
 
@@ -40,7 +41,7 @@ export class People {
     erp.unlock();
   }
 
-  /** Something happens to this kind of ERP for a while. */
+  /** An accident of this kind of ERP occurs for a while. */
   async mishap(afterMs: number): Promise<void> {
     const { erp, rng, stage } = this.#ports;
     await stage.time.sleep(afterMs);

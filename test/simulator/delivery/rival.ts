@@ -54,7 +54,10 @@ export async function forgetDeliveries(db: Db, installations: readonly Installat
   );
 }
 
-/** Adopts the known entries of the second database, as `vetledger adopt` does. Returns how many are adopted by now. */
+/**
+ * Adopts the known entries of the second database, as `vetledger adopt` does. Returns the number of adopted entries so
+ * far.
+ */
 export async function adoptRival(
   { db, time, open }: Omit<RivalPorts, 'installations'>,
   databaseId: string,

@@ -1,4 +1,4 @@
-// What a life of deliveries is like: a seed decides which traits it has.
+// The traits of a life of deliveries, which depend on its seed.
 
 import { Rng } from '../../../sandbox/src/rng.ts';
 import { playedRecords } from '../../erp/fake/records.ts';
@@ -14,32 +14,40 @@ export const erpsOf: Readonly<Record<DeliveryWorld, readonly string[]>> = {
   odoo: odooFlavours,
 };
 
-/** What a life is like in which only deliveries happen: a plan appends the entries, and people and the ERP disturb their delivery. */
+/**
+ * The traits of a life with deliveries only. A plan appends the entries, and people and the ERP disturb their delivery.
+ */
 export interface DeliveryTraits {
   /** The name of a capability record, or of a version of Odoo. */
   erp: string;
   documents: number;
   installations: number;
   processes: number;
-  /** Share of requests that go wrong. */
+  /** Share of requests that fail. */
   faults: number;
-  /** Share of requests on which the server works for long, past the client's patience. */
+  /** Share of requests on which the server works for longer than the client waits. */
   slow: number;
-  /** Share of creations that take effect later than the ERP is said to be at work; none where nothing can be done about those. */
+  /**
+   * Share of creations that take effect after the time in which the ERP may work on a request. It is zero if delivery
+   * cannot handle such creations.
+   */
   late: number;
   troubles: Troubles;
   flawShare: number;
   locks: number;
   outages: number;
-  /** Things that happen to this kind of ERP only. */
+  /** Accidents that only this kind of ERP has. */
   mishaps: number;
   timeoutMs: number;
-  /** For how long there is trouble. */
+  /** Duration of the disturbances. */
   troubleMs: number;
-  /** Requests within a day; null: as the record says. */
+  /** Limit of requests per day; null for the limit of the record. */
   dayLimit: number | null;
   maxEntries: number | null;
-  /** Share of the documents that another database has delivered before; nothing of ours is sent until it is adopted. */
+  /**
+   * Share of the documents that another database has delivered before. Our database sends nothing until these are
+   * adopted.
+   */
   rival: number;
 }
 
@@ -67,7 +75,7 @@ export function deliveryTraitsOf(seed: number, world: DeliveryWorld): DeliveryTr
     maxEntries: rng.chance(0.3) ? rng.int(1, 7) : null,
     late: rng.pick([0, 0.05, 0.3]),
     mishaps: world === 'odoo' ? rng.pick([0, 1, 3]) : 0,
-    // Of a generator of its own, so that the other traits of a seed stay.
+    // This trait has a separate generator, so that the other traits of a seed stay the same.
     rival: new Rng(seed, 'rival').pick([0, 0, 0, 0.5]),
   };
 }
