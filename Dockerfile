@@ -7,7 +7,7 @@ ARG NODE_IMAGE=node:24.21.0-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
-# The packages have a layer of their own, because they change less often than the sources.
+# The packages are in a separate layer, because they change less often than the sources.
 COPY package.json package-lock.json ./
 COPY sandbox/package.json sandbox/
 RUN npm ci --ignore-scripts --no-audit --no-fund
