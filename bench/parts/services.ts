@@ -28,7 +28,10 @@ export interface Services {
 }
 
 export async function startServices(): Promise<Services> {
-  const [postgres, temporal] = await Promise.all([startEphemeralPostgres(), startEphemeralTemporal()]);
+  const [postgres, temporal] = await Promise.all([
+    startEphemeralPostgres(undefined, { large: true }),
+    startEphemeralTemporal(),
+  ]);
   const admin = new pg.Client({ connectionString: postgres.ownerUrl });
   await admin.connect();
   const { rows } = await admin.query<{ server_version: string }>('show server_version');

@@ -33,7 +33,7 @@ export async function startTemporalOnPostgres(progress: (line: string) => void):
   const bin = join(cacheFolder(process.env, tmpdir()), `temporal-server-${release}`);
   await build(bin, progress);
   const schema = join(await moduleFolder(), 'schema', 'postgresql', 'v12');
-  const postgres = await startEphemeralPostgres(progress);
+  const postgres = await startEphemeralPostgres(progress, { large: true });
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-bench-temporal-'));
   let server: ChildProcess | null = null;
   const stop = async () => {

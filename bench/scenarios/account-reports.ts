@@ -74,7 +74,7 @@ const isOfLines = (report: readonly string[]) =>
 export async function accountReports(quick: boolean): Promise<void> {
   const measured = new Map<string, { seconds: number; peakMb: number }[]>();
   for (const invoices of quick ? [200, 2_000] : [20_000, 200_000]) {
-    const postgres = await startEphemeralPostgres();
+    const postgres = await startEphemeralPostgres(undefined, { large: true });
     const folder = mkdtempSync(join(tmpdir(), 'vetledger-bench-'));
     try {
       await migrateAsOwner({ url: postgres.url, ownerUrl: postgres.ownerUrl });

@@ -37,7 +37,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export async function manyInstallations(options: ManyOptions): Promise<void> {
   const { installations, minutes } = options;
-  const postgres = await startEphemeralPostgres();
+  const postgres = await startEphemeralPostgres(undefined, { large: true });
   const temporal = await temporalOf(options.temporal);
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-bench-many-'));
   const db = new pg.Client({ connectionString: postgres.ownerUrl });

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeData, usersOfData } from './data-folder.ts';
@@ -8,28 +8,45 @@ import { acquireEmbeddedTemporal, type TemporalHandle } from './temporal.ts';
 
 const prefix = 'vetledger-ephemeral-';
 
+/** The file system in memory that Linux has, and the free bytes that a server with little data may need there. */
+const memory = { folder: '/dev/shm', bytes: 2 ** 30 };
+
 /**
- * Starts a PostgreSQL with an empty database in a temporary folder, without waits for the disk. `release` stops it and
- * deletes the folder.
+ * Starts a PostgreSQL with an empty database, without waits for the disk. Its folder is in memory if there is room, because a copy of a
+ * database makes hundreds of files; `large` data is in the folder for temporary files. `release` stops it and deletes the folder.
  */
-export function startEphemeralPostgres(progress: (line: string) => void = () => {}): Promise<PostgresHandle> {
-  return inTemporaryFolder((dataDir) =>
+export function startEphemeralPostgres(
+  progress: (line: string) => void = () => {},
+  { large = false } = {},
+): Promise<PostgresHandle> {
+  return inTemporaryFolder(large || !memoryHasRoom() ? tmpdir() : memory.folder, (dataDir) =>
     acquireEmbeddedPostgres({ dataDir, progress, env: process.env }, { durable: false }),
   );
 }
 
+function memoryHasRoom(): boolean {
+  try {
+    accessSync(memory.folder, constants.W_OK | constants.X_OK);
+    const { bavail, bsize } = statfsSync(memory.folder);
+    return bavail * bsize >= memory.bytes;
+  } catch {
+    return false;
+  }
+}
+
 /** Starts a Temporal development server in memory, without its web UI. `release` stops it. */
 export function startEphemeralTemporal(progress: (line: string) => void = () => {}): Promise<TemporalHandle> {
-  return inTemporaryFolder((dataDir) =>
+  return inTemporaryFolder(tmpdir(), (dataDir) =>
     acquireEmbeddedTemporal({ dataDir, progress, env: process.env }, { durable: false }),
   );
 }
 
 async function inTemporaryFolder<T extends { release(): Promise<void> }>(
+  parent: string,
   start: (dataDir: string) => Promise<T>,
 ): Promise<T> {
-  await removeAbandoned();
-  const dataDir = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
+  await removeAbandoned(parent);
+  const dataDir = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
   // If this process is root, PostgreSQL runs as another user, who must be able to enter subfolders.
   chmodSync(dataDir, 0o711);
   try {
@@ -48,10 +65,10 @@ async function inTemporaryFolder<T extends { release(): Promise<void> }>(
 }
 
 /** Removes servers and folders that killed processes left behind. */
-async function removeAbandoned(): Promise<void> {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
+async function removeAbandoned(parent: string): Promise<void> {
+  for (const name of readdirSync(parent).filter((entry) => entry.startsWith(prefix))) {
     if (identify(Number(name.slice(prefix.length).split('-')[0])) !== null) continue;
-    const dataDir = join(tmpdir(), name);
+    const dataDir = join(parent, name);
     try {
       if ((await usersOfData(dataDir)).length === 0) removeData(dataDir);
     } catch {
