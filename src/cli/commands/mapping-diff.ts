@@ -29,7 +29,7 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'Judges every document in the books by its stored facts, under both mapping files, and prints what the new one would move against the old one: per account and month of the entry, closed periods apart. Accounts have the names that reports show. Neither file needs to be in force, and nothing is written. `vetledger preview --mapping FILE` compares a file with the books.',
+    'Judges every document in the books by its stored facts, under both mapping files, and prints the amounts that the new file would move compared with the old one, per account and month of the entry. Closed periods are separate. Accounts have the names that reports show. Neither file needs to be in force, and nothing is written. `vetledger preview --mapping FILE` compares a file with the books.',
   options: [
     installation,
     option('--from <date>', 'only documents dated from this day on (YYYY-MM-DD)', calendarDate),

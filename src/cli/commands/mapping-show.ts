@@ -38,7 +38,7 @@ type Shown = z.infer<typeof shownAnswer>;
 
 export const command: Definition<Options> = {
   description:
-    'Shows where the mapping in force, or a file, posts what the practice used in the last 12 months: revenue accounts, VAT groups and payment types, by department, with account, name, number of records and amounts. Below are the accounts of roles, and warnings. Names come from the chart of the mapping, and for the practice’s own numbers from its list. Nothing is written to the books.',
+    'Shows to which accounts the mapping in force, or a file, posts the records of the last 12 months. It lists revenue accounts, VAT groups and payment types by department, with account, name, number of records and amounts. Below are the accounts of roles, and warnings. Names come from the chart of the mapping, and for the practice’s own numbers from its list. Nothing is written to the books.',
   options: [installation],
   examples: [
     ['vetledger mapping show', 'the mapping in force'],

@@ -37,7 +37,7 @@ type Books = z.infer<typeof answer>['books'];
 
 export const command: Definition<Options> = {
   description:
-    'Stops the embedded servers of a data folder that were left running, and removes the folder with all databases in it (without an argument: VETLEDGER_DATA_DIR, or .vetledger). Refuses while a process is at work with it, where it holds files that vetledger did not write, and where it holds books of a practice API on another machine, or files that were delivered, unless --with-books is given. A PostgreSQL and a Temporal server of your own are left alone; docs/operators/upgrade.md has the other steps.',
+    'Stops the embedded servers of a data folder that were left running, and removes the folder with all databases in it (without an argument: VETLEDGER_DATA_DIR, or .vetledger). It refuses if a process uses the folder, or if the folder contains files that vetledger did not write. Without --with-books, it also refuses if the folder contains books of a practice API on another machine, or delivered files. It does not touch your own PostgreSQL and Temporal servers; docs/operators/upgrade.md has the other steps.',
   config: false,
   options: [new Option('--with-books', 'also remove the books of a real clinic for good'), yes],
   examples: [
