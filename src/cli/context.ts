@@ -5,6 +5,7 @@ import { redact } from '../domain/redact.ts';
 import { visibleLines, withoutEnd } from '../domain/text.ts';
 import { inLanguage, type Rendered, shown } from '../languages/language.ts';
 import type { Language } from '../texts/catalogue.ts';
+import { answerTexts } from '../texts/commands/labels.ts';
 import { usageTexts } from '../texts/commands/usage.ts';
 import { commandErrors } from '../texts/errors/commands.ts';
 
@@ -92,13 +93,15 @@ export class CommandContext {
     }
   }
 
-  /** Asks on the terminal. Null if there is no terminal. Only `yes` or `y` means yes. */
+  /** Asks on the terminal. Null if there is no terminal. Only `yes` or `y` means yes, and the same in the language. */
   async confirm(question: string): Promise<boolean | null> {
     const { stdin, stderr, asks = stderr, signal } = this.io;
+    const { hint, yes } = this.show(() => ({ ...answerTexts }));
     if (stdin?.isTTY !== true) return null;
     const lines = createInterface({ input: stdin, output: asks });
     try {
-      return /^y(es)?$/i.test((await lines.question(`${shown(question, this.language)} [y/N] `, { signal })).trim());
+      const answer = await lines.question(`${shown(question, this.language)} ${hint} `, { signal });
+      return agreeing(answer, 'yes') || agreeing(answer, yes);
     } finally {
       lines.close();
     }
@@ -108,6 +111,11 @@ export class CommandContext {
   note = (line: string): void => {
     this.io.stderr.write(`${visibleLines(line.includes('\n') ? redact(line) : shown(redact(line), this.language))}\n`);
   };
+}
+
+/** Whether an answer is this word, or its first letter. */
+function agreeing(answer: string, word: string): boolean {
+  return [word, word.charAt(0)].includes(answer.trim().toLowerCase());
 }
 
 /** Throws OutputClosed if the reader of stdout has closed the pipe, or the error that ended stdout, such as a full disk. */

@@ -17,8 +17,10 @@ export interface DemoErp {
   env: Record<string, string>;
   /** How to set them in a shell. */
   exports: string;
-  /** Lines of text that explain how to log in. */
-  login: string[];
+  /** The address of its web client, or of the server. */
+  address: string;
+  /** How to log in. */
+  login: string;
   release(): Promise<void>;
 }
 
@@ -76,12 +78,8 @@ export async function startDemoTryton({ dataDir, sharedDir, env, stderr }: DemoO
     mapping: new URL('../../mappings/tryton-demo.yaml', import.meta.url).pathname,
     env: { TRYTON_PASSWORD: password ?? '' },
     exports: `export TRYTON_PASSWORD=$(node -p 'require("${server.passwordFile}").api')`,
-    login: [
-      server.hasWebClient
-        ? `Tryton        ${server.url}/#${server.database}`
-        : `Tryton        ${devTexts.desktopClient(server)}`,
-      `              ${devTexts.logIn({ accountant, admin, file: server.passwordFile })}`,
-    ],
+    address: server.hasWebClient ? `${server.url}/#${server.database}` : devTexts.desktopClient(server),
+    login: devTexts.logIn({ accountant, admin, file: server.passwordFile }),
     release,
   };
 }

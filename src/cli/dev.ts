@@ -6,9 +6,13 @@ import { adoptIdentity } from '../bookkeeping/identity.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { ConfigError, codeOf } from '../domain/errors.ts';
 import { visibleLines } from '../domain/text.ts';
+import { inLanguage, shown } from '../languages/language.ts';
 import { reconcileWithSource } from '../queries/reconcile.ts';
+import type { ReconcileReport } from '../reconcile/reconcile-report.ts';
 import { type App, openApp } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
+import type { Language } from '../texts/catalogue.ts';
+import { fieldTitles, labels } from '../texts/commands/labels.ts';
 import { devTexts } from '../texts/commands/windows.ts';
 import { commandErrors } from '../texts/errors/commands.ts';
 import { runSchedules } from '../windows/daemon.ts';
@@ -20,7 +24,7 @@ import { importSandbox } from './commands/sandbox.ts';
 import { type DemoErp, startDemoTryton } from './dev-tryton.ts';
 import { ProgressBars } from './progress.ts';
 import { noteText } from './render/reconcile-notes.ts';
-import { count } from './render/text.ts';
+import { count, fieldLines } from './render/text.ts';
 import { apiUse, windowLine, windowsDocument } from './render/window.ts';
 import { deliverNow } from './run-deliveries.ts';
 import { exitCodeOf, notOpenedError } from './run-windows.ts';
@@ -35,6 +39,8 @@ export interface DevOptions {
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
   json: boolean;
+  /** The language of texts. */
+  language: Language;
   stderr: NodeJS.WritableStream;
 }
 
@@ -54,7 +60,7 @@ const demo = {
  * with `once`, 0 only if the first window closed and the books reconcile.
  */
 export async function runDev(options: DevOptions): Promise<number> {
-  const say = (line: string) => void options.stderr.write(`${visibleLines(line)}\n`);
+  const say = (line: string) => void options.stderr.write(`${visibleLines(shown(line, options.language))}\n`);
   const dataDir = options.erp === null ? options.dataDir : join(options.dataDir, `dev-${options.erp}`);
   const folder = join(dataDir, 'dev');
   mkdirSync(folder, { recursive: true });
@@ -115,7 +121,7 @@ async function work(
   say: (line: string) => void,
 ): Promise<number> {
   say(devTexts.workerStarting);
-  const bars = new ProgressBars(options.stderr);
+  const bars = new ProgressBars(options.stderr, options.language);
   let first = true;
   const engine = await startEngine(
     app,
@@ -142,7 +148,7 @@ async function work(
     const code = reconciled === 0 && !isDelivered ? 1 : reconciled;
     if (options.once || options.signal.aborted) return code;
     const living = setInterval(() => {
-      for (const event of sandbox.live(demo.liveEvents)) say(`  clinic: ${event.text}`);
+      for (const event of sandbox.live(demo.liveEvents)) say(`  ${devTexts.clinicDid({ event: event.text })}`);
     }, demo.liveEveryMs);
     say(devTexts.clinicLives({ every: demo.scheduleEvery }));
     const sendTo = (url: string) =>
@@ -163,11 +169,11 @@ async function work(
 async function deliverFirst(
   app: App,
   engine: Engine,
-  { signal, stderr }: DevOptions,
+  { signal, stderr, language }: DevOptions,
   say: (line: string) => void,
 ): Promise<boolean> {
   say(devTexts.delivering);
-  const context = { io: { stderr }, signal, note: say };
+  const context = { io: { stderr }, signal, language, note: say };
   const statuses = await deliverNow(context, app, engine, [demo.installation], { seconds: null });
   return [...statuses.values()].every(({ left, refused, unapproved }) => left + refused + unapproved === 0);
 }
@@ -196,23 +202,37 @@ async function firstResult(
   if (options.json) {
     process.stdout.write(`${visibleLines(JSON.stringify({ ...windowsDocument([window]), reconcile: report }))}\n`);
   } else {
-    process.stdout.write(
-      [
-        visibleLines(reconcileText(report)),
-        '',
-        visibleLines(windowLine(window)),
-        devTexts.apiUsed({ use: apiUse(window) }),
-        ...(erp === null ? [] : [devTexts.delivered({ entries: count(window.delivered, 'entry', 'entries') })]),
-        '',
-        ...(erp?.login ?? []),
-        `Temporal UI   ${app.temporal?.uiUrl ?? 'off'}`,
-        `sandbox       ${sandbox.url}`,
-        `more          export PRACTICE_TOKEN=${sandbox.token}; ${erp === null ? '' : `${erp.exports}; `}npx vetledger status --config ${app.config.file}`,
-        '',
-      ].join('\n'),
-    );
+    const text = inLanguage(options.language, () => firstText(app, sandbox, { window, report, erp }));
+    process.stdout.write(text);
   }
   return report.ok ? 0 : 1;
+}
+
+/** What `dev` prints after the first window: the books, and where the parts of the demo are. */
+function firstText(
+  app: App,
+  sandbox: Sandbox,
+  { window, report, erp }: { window: WindowReport; report: ReconcileReport; erp: DemoErp | null },
+): string {
+  const exports = [`export PRACTICE_TOKEN=${sandbox.token}`, ...(erp === null ? [] : [erp.exports])];
+  const places: [title: string, text: string][] = [
+    ...(erp === null
+      ? []
+      : [['Tryton', shown(erp.address)] as [string, string], ['', shown(erp.login)] as [string, string]]),
+    [fieldTitles.temporalUi, app.temporal?.uiUrl ?? labels.off],
+    [fieldTitles.sandbox, sandbox.url],
+    [fieldTitles.shell, `${exports.join('; ')}; npx vetledger status --config ${app.config.file}`],
+  ];
+  return [
+    visibleLines(reconcileText(report)),
+    '',
+    visibleLines(windowLine(window)),
+    devTexts.apiUsed({ use: apiUse(window) }),
+    ...(erp === null ? [] : [devTexts.delivered({ entries: count(window.delivered, 'entry') })]),
+    '',
+    ...fieldLines(places).map((line) => line.slice(2)),
+    '',
+  ].join('\n');
 }
 
 const clinicUnusable = (error: unknown): ConfigError =>

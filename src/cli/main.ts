@@ -37,7 +37,7 @@ export async function main(args: string[], given: Io): Promise<number> {
     if (error instanceof OutputClosed) return 0;
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     if (io.signal.aborted) {
-      io.stderr.write('interrupted\n');
+      io.stderr.write(`${inLanguage(io.language ?? 'en', () => usageTexts.interrupted)}\n`);
       return interruptedCode;
     }
     const shownError = error instanceof CommanderError ? usageErrorOf(error, program, args) : toUserError(error);

@@ -1,8 +1,14 @@
 import cliProgress from 'cli-progress';
+import { inLanguage, shown } from '../languages/language.ts';
+import type { Language } from '../texts/catalogue.ts';
+import { runTexts } from '../texts/commands/windows.ts';
 import type { CommandContext } from './context.ts';
 
 export interface Progress {
+  /** In English, as all work is. */
   step: string;
+  /** The installation, if several are at work. */
+  of?: number | null;
   done: number;
   total: number | null;
   /** The remaining time as text (`about 9 minutes left`). Null if unknown. */
@@ -21,10 +27,12 @@ export class ProgressBars {
   private readonly bars: cliProgress.MultiBar | null;
   private readonly byStep = new Map<string, cliProgress.SingleBar>();
   private readonly printed = new Map<string, { quarter: number; atMs: number }>();
+  private readonly language: Language;
   private readonly nowMs: () => number;
 
-  constructor(out: NodeJS.WritableStream, nowMs: () => number = () => performance.now()) {
+  constructor(out: NodeJS.WritableStream, language: Language = 'en', nowMs: () => number = () => performance.now()) {
     this.out = out;
+    this.language = language;
     this.nowMs = nowMs;
     this.bars = isTerminal(out)
       ? new cliProgress.MultiBar(
@@ -34,9 +42,12 @@ export class ProgressBars {
       : null;
   }
 
-  show({ step, done, total, left }: Progress): void {
+  show({ step: english, of = null, done, total, left: remaining }: Progress): void {
+    const named = shown(english, this.language);
+    const step = of === null ? named : `${of} ${named}`;
+    const left = remaining ? shown(remaining, this.language) : '';
     if (this.bars) {
-      const words = { step: step.padEnd(20), left: left ?? '' };
+      const words = { step: step.padEnd(20), left };
       const bar = this.byStep.get(step) ?? this.bars.create(Math.max(total ?? done, 1), 0, words);
       this.byStep.set(step, bar);
       bar.setTotal(Math.max(total ?? done, done, 1));
@@ -48,7 +59,8 @@ export class ProgressBars {
     const atMs = this.nowMs();
     if (before?.quarter === quarter && !(left && atMs - before.atMs >= lineEveryMs)) return;
     this.printed.set(step, { quarter, atMs });
-    this.out.write(`  ${step}: ${done}${total === null ? '' : ` of ${total}`}${left ? `, ${left}` : ''}\n`);
+    const text = inLanguage(this.language, () => runTexts.progress({ step, done, all: total }));
+    this.out.write(`  ${text}${left ? `, ${left}` : ''}\n`);
   }
 
   end(): void {
@@ -66,7 +78,7 @@ export async function* withProgress<One>(
   batches: AsyncIterable<One[]>,
 ): AsyncGenerator<One[]> {
   const { stdout, stderr } = context.io;
-  const bars = isTerminal(stdout) ? null : new ProgressBars(stderr);
+  const bars = isTerminal(stdout) ? null : new ProgressBars(stderr, context.language);
   let done = 0;
   try {
     for await (const batch of batches) {

@@ -7,6 +7,7 @@ import { type DeliveryStatus, deliveryStatus } from '../queries/delivery-status.
 import { type App, installationOf } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
 import { runTexts } from '../texts/commands/windows.ts';
+import { stepTexts } from '../texts/steps.ts';
 import { waitForDeliveries } from '../windows/wait-for-deliveries.ts';
 import { localTimes } from './books.ts';
 import { option, wholeNumber } from './command.ts';
@@ -39,7 +40,7 @@ export interface DeliverOptions {
  * the wait, prints a note; the next process that delivers sends them.
  */
 export async function deliverNow(
-  context: Pick<CommandContext, 'signal' | 'note'> & { io: Pick<Io, 'stderr'> },
+  context: Pick<CommandContext, 'signal' | 'note' | 'language'> & { io: Pick<Io, 'stderr'> },
   app: App,
   engine: Engine,
   installations: readonly number[],
@@ -51,7 +52,7 @@ export async function deliverNow(
     .filter(() => options.seconds !== 0);
   const statuses = new Map<number, DeliveryStatus>();
   if (delivered.length === 0) return statuses;
-  const bars = new ProgressBars(context.io.stderr);
+  const bars = new ProgressBars(context.io.stderr, context.language);
   const beganMs = performance.now();
   const mostItems = new Map<number, number>();
   try {
@@ -64,15 +65,15 @@ export async function deliverNow(
         ...options,
         signal: context.signal,
         onProgress: ({ installation, done, left, openItems }) => {
-          const named = (step: string) => (delivered.length > 1 ? `${installation} ${step}` : step);
+          const of = delivered.length > 1 ? installation : null;
           if (done + left > 0) {
             const seconds = estimate(done, left, performance.now() - beganMs);
-            bars.show({ step: named('delivering'), done, total: done + left, left: seconds });
+            bars.show({ of, step: stepTexts.delivering, done, total: done + left, left: seconds });
           }
           if (left > 0 || openItems === 0) return;
           const most = Math.max(openItems, mostItems.get(installation) ?? 0);
           mostItems.set(installation, most);
-          bars.show({ step: named(runTexts.matching), done: most - openItems, total: most });
+          bars.show({ of, step: runTexts.matching, done: most - openItems, total: most });
         },
       },
     );
@@ -84,7 +85,7 @@ export async function deliverNow(
     if (status === null) continue;
     statuses.set(installation.id, status);
     const text = leftText(status, (time) => localTimes(app.config)(installation.id, time));
-    if (text !== null) context.note(`installation ${installation.id}: ${text}`);
+    if (text !== null) context.note(runTexts.ofInstallation({ installation: installation.id, text }));
   }
   return statuses;
 }
@@ -92,7 +93,7 @@ export async function deliverNow(
 /** The remaining time at the speed so far. Null before the first delivery. */
 function estimate(done: number, left: number, elapsedMs: number): string | null {
   if (done === 0 || left === 0) return null;
-  return `${about(((elapsedMs / 1000) * left) / done)} left`;
+  return runTexts.timeLeft({ time: about(((elapsedMs / 1000) * left) / done) });
 }
 
 /** The result of one installation's delivery. */
@@ -135,5 +136,5 @@ export async function deliverAndReport(
 }
 
 function reportText({ installation, delivered }: Report): string {
-  return `Installation ${installation}: ${count(delivered, 'entry', 'entries')} delivered.`;
+  return runTexts.deliveredTo({ installation, entries: count(delivered, 'entry') });
 }

@@ -8,7 +8,6 @@ import { type LoadPlan, planLoad } from '../queries/plan-load.ts';
 import { noVerdict, verdictSince, verdicts } from '../queries/verdict.ts';
 import { type App, chosenInstallations, installationOf } from '../runtime/app.ts';
 import type { LoadEstimate } from '../sync/load-estimate.ts';
-import { streamNames } from '../sync/streams.ts';
 import { recordKinds } from '../terms.ts';
 import { runTexts } from '../texts/commands/windows.ts';
 import type { PlainError } from '../texts/plain-error.ts';
@@ -16,6 +15,7 @@ import { syncNow, type WindowReport } from '../windows/run-window.ts';
 import { localTimes, named } from './books.ts';
 import type { CommandContext } from './context.ts';
 import { ProgressBars } from './progress.ts';
+import { count } from './render/text.ts';
 import { windowAnswer, windowBlock, windowsDocument } from './render/window.ts';
 import { deliverNow } from './run-deliveries.ts';
 import { withApp } from './with-app.ts';
@@ -65,7 +65,7 @@ export async function runWindows(
   run: WindowRun,
 ): Promise<WindowReport[]> {
   let plans = new Map<number, LoadPlan>();
-  const bars = new ProgressBars(context.io.stderr);
+  const bars = new ProgressBars(context.io.stderr, context.language);
   const several = installations.length > 1;
   // The daemon pauses requests to a source that refused the credentials. This command tries again immediately.
   await signInNow(app.db, installations);
@@ -81,8 +81,8 @@ export async function runWindows(
     },
     onProgress: (progress) => {
       const seconds = plans.get(progress.installation)?.secondsLeft(progress) ?? null;
-      const left = seconds === null ? null : `${about(seconds)} left`;
-      bars.show({ ...progress, left, step: several ? `${progress.installation} ${progress.step}` : progress.step });
+      const left = seconds === null ? null : runTexts.timeLeft({ time: about(seconds) });
+      bars.show({ ...progress, of: several ? progress.installation : null, left });
     },
     afterWindows: async (engine) => {
       bars.end();
@@ -146,7 +146,7 @@ export function exitCodeOf(windows: WindowReport[]): number {
 
 /** Example: `about 61 minutes: invoicerow is the limit (2600 invoices, … to load)`. */
 function loadText({ estimate, records }: LoadPlan): string {
-  const toLoad = recordKinds.map((list) => `${records[list]} ${streamNames[list]}`).join(', ');
+  const toLoad = recordKinds.map((list) => count(records[list], list)).join(', ');
   return runTexts.toLoad({ estimate: estimateText(estimate), records: toLoad });
 }
 

@@ -1,12 +1,12 @@
+import { aboutTexts } from '../texts/counts.ts';
+
 /** A duration as an estimate: `about 40 seconds`, `about 61 minutes`, `about 5 hours 20 minutes`. */
 export function about(seconds: number): string {
-  const some = (n: number, unit: string) => `${n} ${unit}${n === 1 ? '' : 's'}`;
-  if (seconds < 90) return `about ${some(Math.max(1, Math.round(seconds)), 'second')}`;
+  if (seconds < 90) return aboutTexts.seconds({ n: Math.max(1, Math.round(seconds)) });
   const minutes = Math.round(seconds / 60);
-  if (minutes < 120) return `about ${some(minutes, 'minute')}`;
+  if (minutes < 120) return aboutTexts.minutes({ n: minutes });
   const tens = Math.round(minutes / 10) * 10;
-  const rest = tens % 60;
-  return `about ${some(Math.floor(tens / 60), 'hour')}${rest === 0 ? '' : ` ${rest} minutes`}`;
+  return aboutTexts.hours({ n: Math.floor(tens / 60), minutes: tens % 60 });
 }
 
 /** A range of two estimates: `about 40 to 61 minutes`. If both are the same, the text of `about`. */

@@ -54,12 +54,21 @@ const sized = (template: Template): Sized => ({
 const indexes = new Map<ForeignLanguage, Index>();
 let known: Template[] | undefined;
 
+/**
+ * Whether texts of a catalogue are recognised. Labels are only read while a text is rendered, and are too short to be
+ * recognised: `late` may be anything.
+ */
+export function isRecognised(catalogue: string): boolean {
+  return !/^(?:commands\/labels|reports\/columns)\./.test(catalogue);
+}
+
 /** The templates with a translation. */
 function indexOf(language: ForeignLanguage): Index {
   const before = indexes.get(language);
   if (before !== undefined) return before;
   // Among equal readings the first one is used, so the templates with the longest texts come first.
   known ??= [...englishCatalogues]
+    .filter(([name]) => isRecognised(name))
     .flatMap(([name, texts]) => templatesOf(name, texts))
     .sort((a, b) => sizeOf(b) - sizeOf(a));
   const texts = translationsInto(language);

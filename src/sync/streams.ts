@@ -1,6 +1,7 @@
 import type { Connection } from '../db/rows.ts';
 import { type ReadAt, readAtOf } from '../domain/read-at.ts';
 import { type RecordKind, recordKinds } from '../terms.ts';
+import { pullSteps } from '../texts/steps.ts';
 import { pullDueAside } from './aside.ts';
 import type { ListTraits } from './capabilities/list-traits.ts';
 import type { PullContext, PullCounts, PullResult } from './context.ts';
@@ -22,7 +23,7 @@ export const streamNames = {
 
 /** The name of a pull's progress step. */
 export function pullStep(stream: RecordKind): string {
-  return `pulling ${streamNames[stream]}`;
+  return pullSteps[stream];
 }
 
 /**

@@ -5,7 +5,7 @@ const counted =
   ({ n }: { n: number }): string =>
     `${n} ${n === 1 ? one : many}`;
 
-/** Numbers of things. `count` of the command line uses them. */
+/** Numbers of things. */
 export const countTexts = catalogue('counts.countTexts', {
   document: counted('document'),
   entry: counted('entry', 'entries'),
@@ -31,4 +31,21 @@ export const countTexts = catalogue('counts.countTexts', {
   budget: counted('budget'),
   attempt: counted('attempt'),
   amount: counted('amount'),
+  documentWaits: counted('document waits', 'documents wait'),
+  earlierVersion: counted('earlier version'),
+  entryWaits: counted('entry waits', 'entries wait'),
+  idleWindow: counted('idle window'),
+  newVersion: counted('new version'),
+  process: counted('process', 'processes'),
+  reason: counted('recorded reason'),
+  time: counted('time'),
+  vat_due: counted('VAT due date'),
+});
+
+/** Estimates of durations. */
+export const aboutTexts = catalogue('counts.aboutTexts', {
+  seconds: ({ n }: { n: number }) => `about ${n === 1 ? '1 second' : `${n} seconds`}`,
+  minutes: ({ n }: { n: number }) => `about ${n === 1 ? '1 minute' : `${n} minutes`}`,
+  hours: ({ n, minutes }: { n: number; minutes: number }) =>
+    `about ${n === 1 ? '1 hour' : `${n} hours`}${minutes === 0 ? '' : ` ${minutes} minutes`}`,
 });

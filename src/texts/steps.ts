@@ -2,8 +2,12 @@ import { catalogue } from './catalogue.ts';
 
 /** Steps of activities, as `vetledger status` and the Temporal UI show them. */
 export const stepTexts = catalogue('steps.stepTexts', {
+  comparing: 'comparing',
   delivering: 'delivering',
+  judging: 'judging',
   matching: 'matching open items',
+  readingBack: 'entries read back',
+  reposting: 'reposting',
   posting: 'posting',
   summarising: 'summarising days',
   writingBack: 'writing back',
@@ -15,4 +19,12 @@ export const stepTexts = catalogue('steps.stepTexts', {
 export const waitTexts = catalogue('steps.waitTexts', {
   transaction: 'PostgreSQL to write a transaction',
   step: ({ step }: { step: string }): string => `the end of the step “${step}”`,
+});
+
+/** Steps that read a list of the source. */
+export const pullSteps = catalogue('steps.pullSteps', {
+  invoice: 'pulling invoices',
+  row: 'pulling rows',
+  payment: 'pulling payments',
+  prepayment: 'pulling prepayments',
 });

@@ -11,7 +11,7 @@ test('without a terminal: a line when a step begins, at each quarter, and each m
     },
   });
   let nowMs = 0;
-  const bars = new ProgressBars(out as unknown as NodeJS.WriteStream, () => nowMs);
+  const bars = new ProgressBars(out as unknown as NodeJS.WriteStream, 'en', () => nowMs);
   const show = (atMs: number, done: number, left: string | null) => {
     nowMs = atMs;
     bars.show({ step: 'pulling rows', done, total: 1000, left });

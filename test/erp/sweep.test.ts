@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { deliveryLines } from '../../src/cli/render/delivery.ts';
+import { deliveryFields } from '../../src/cli/render/delivery.ts';
 import { execute } from '../../src/db/rows.ts';
 import { Money } from '../../src/domain/money.ts';
 import { companyKeyOf, companyOf } from '../../src/erp/company.ts';
@@ -68,7 +68,7 @@ describe('the number of deleted surplus drafts', () => {
     await noteOutcome(db, companyOf(installation.erp), null);
     const none = await deliveryStatus(db, installation);
     expect(none).toMatchObject({ drafts_swept: 0 });
-    expect(deliveryLines(none!).join()).not.toContain('too late');
+    expect(deliveryFields(none!).join()).not.toContain('too late');
     const scope = { installation: installation.id, company: companyKeyOf(installation.erp)! };
     for (const deleted of [2, 0, 1]) {
       await db.transaction((trx) =>
@@ -77,7 +77,7 @@ describe('the number of deleted surplus drafts', () => {
     }
     const some = await deliveryStatus(db, installation);
     expect(some).toMatchObject({ drafts_swept: 3 });
-    expect(deliveryLines(some!).join()).toContain(
+    expect(deliveryFields(some!).join()).toContain(
       'deleted drafts that the ERP created after their request timed out: 3',
     );
   });

@@ -68,7 +68,9 @@ function faultsOf(key: string, text: string, language: string): string[] {
   const shown = new Set(templates.flatMap(({ holes }) => holes));
   const known = new Set(templates.flatMap(({ holes, fixed }) => [...holes, ...Object.keys(fixed)]));
   const unquoted = text.replace(/'(\{[^']*\})'/g, '$1');
-  const fixed = new Set(templates.flatMap((template) => whole(template).match(fixedWords) ?? []));
+  // A text that is a code, such as `not_final`, is translated into words.
+  const worded = templates.map(whole).filter((english) => !/^\w+$/.test(english));
+  const fixed = new Set(worded.flatMap((english) => english.match(fixedWords) ?? []));
   try {
     const { parameters } = parseMessage(text, language);
     return [

@@ -6,6 +6,7 @@ import { type Cancelled, cancelRunning } from '../../windows/cancelling.ts';
 import type { Definition } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { chosenFor, isConfirmed, type OperateOptions, operateOptions, whoAndWhy, yesToAll } from '../operating.ts';
+import { codeWord } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 
 const answer = z.strictObject({
@@ -62,16 +63,9 @@ async function cancel(context: CommandContext, options: OperateOptions): Promise
   });
 }
 
-const afterwards: Record<string, string> = {
-  window: operatingTexts.afterWindow,
-  backfill: operatingTexts.afterBackfill,
-  replay: operatingTexts.afterReplay,
-  delivery: operatingTexts.afterDelivery,
-};
-
 function cancelledText({ installation, kind, workflow_id, state }: Cancelled): string {
-  const what = operatingTexts.work({ kind, installation, workflow: workflow_id });
-  const then = String(afterwards[kind]);
+  const what = operatingTexts.work({ kind: codeWord(kind), installation, workflow: workflow_id });
+  const then = operatingTexts.afterwards[kind as keyof typeof operatingTexts.afterwards];
   switch (state) {
     case 'ended':
       return operatingTexts.cancelled({ what, then });

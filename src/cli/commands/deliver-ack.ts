@@ -52,7 +52,7 @@ function ack(context: CommandContext, options: Options, batches: readonly string
         .map(({ batch, file, units }) =>
           units === 0
             ? deliverTexts.wasAcknowledged({ batch })
-            : deliverTexts.acknowledged({ batch, file, entries: count(units, 'entry', 'entries') }),
+            : deliverTexts.acknowledged({ batch, file, entries: count(units, 'entry') }),
         )
         .join('\n'),
     );

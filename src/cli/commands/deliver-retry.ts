@@ -68,7 +68,7 @@ function retry(context: CommandContext, options: Options, ids: readonly string[]
     await context.result({ retried, problems: left }, () =>
       [
         [
-          deliverTexts.retried({ entries: count(retried.length, 'entry', 'entries') }),
+          deliverTexts.retried({ entries: count(retried.length, 'entry') }),
           ...notRetried.map(([id, state]) => deliverTexts.notRefused({ unit: id, state: unitStateTexts[state] })),
         ].join('\n'),
         problemsText(left, { at: localTimes(app.config) }),

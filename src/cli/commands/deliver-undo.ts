@@ -60,7 +60,7 @@ function undo(context: CommandContext, options: Options): Promise<number> {
       context.note(
         deliverTexts.toUndo({
           ...{ installation: id, kind: erp.kind, ...range, withheld },
-          entries: count(reversed, 'entry', 'entries'),
+          entries: count(reversed, 'entry'),
         }),
       );
     }

@@ -106,7 +106,7 @@ async function approveThrough(
     if (foreign !== null) context.note(deliverTexts.foreign({ installation: id, ...foreign }));
     const { n, from, through: last } = await waitingForApproval(app.db, id);
     const dates = n === 0 ? '' : deliverTexts.dated({ from: String(from), through: String(last) });
-    const entries = count(n, 'entry waits', 'entries wait');
+    const entries = count(n, 'entryWaits');
     context.note(`${deliverTexts.waiting({ installation: id, kind: erp.kind, entries })}${dates}`);
   }
   const question = deliverTexts.approveQuestion({ through });
@@ -152,7 +152,7 @@ async function previewDelivery(
     result.json(`,${membersOf({ to_send: toSend, lacking, foreign, ...status })}}`);
     if (foreign !== null) result.text(deliverTexts.barred({ installation: id, ...foreign }));
     const waiting = status === null ? null : leftText({ ...status, left: 0 }, timeIn(installation.timezone));
-    const entries = count(toSend, 'entry', 'entries');
+    const entries = count(toSend, 'entry');
     const others = waiting === null ? '' : deliverTexts.inAddition({ waiting });
     result.text(`${deliverTexts.toSend({ installation: id, entries, lacking })}${others}`);
   }

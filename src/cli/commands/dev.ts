@@ -45,6 +45,7 @@ function dev(context: CommandContext, options: Options): Promise<number> {
     env: context.env,
     signal: context.signal,
     json: context.json,
+    language: context.language,
     stderr: context.io.stderr,
   });
 }

@@ -5,12 +5,15 @@ import { postgresMajor, supportedPostgres } from '../../db/migrate.ts';
 import type { Db } from '../../db/pool.ts';
 import { currentRole, rightsBeyondRuntime } from '../../db/roles.ts';
 import { visible } from '../../domain/text.ts';
+import { shown } from '../../languages/language.ts';
 import { latestNudge } from '../../mirror/installation-state.ts';
 import { serverVersion } from '../../queries/database.ts';
 import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
 import { tryWriting } from '../../runtime/presence.ts';
 import { checkTemporal } from '../../runtime/temporal-check.ts';
-import { doctorTexts } from '../../texts/commands/doctor.ts';
+import { checkNames, doctorTexts } from '../../texts/commands/doctor.ts';
+import { checkWords } from '../../texts/commands/labels.ts';
+import { resultTexts } from '../../texts/commands/results.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { type Check, failure, passed } from '../doctor/check.ts';
@@ -51,8 +54,8 @@ export const command: Definition<Options> = {
 async function doctor(context: CommandContext, options: Options): Promise<number> {
   const config = await loadConfig(context.configPath, context.env);
   const chosen = chosenInstallations(config, options.installation);
-  const checks = [passed(null, 'configuration', doctorTexts.configurationValid(config))];
-  checks.push(...config.warnings.map(({ message, todo }) => warning('secrets', { message, todo })));
+  const checks = [passed(null, checkNames.configuration, doctorTexts.configurationValid(config))];
+  checks.push(...config.warnings.map(({ message, todo }) => warning(checkNames.secrets, { message, todo })));
   const { app, check } = await checkPostgres(context, config);
   checks.push(check);
   try {
@@ -65,7 +68,7 @@ async function doctor(context: CommandContext, options: Options): Promise<number
       if (changed)
         checks.push({
           installation: installation.id,
-          check: 'identity',
+          check: checkNames.identity,
           status: 'fail',
           message: changed.message,
           todo: changed.todo,
@@ -91,7 +94,7 @@ async function doctor(context: CommandContext, options: Options): Promise<number
 }
 
 async function checkPostgres(context: CommandContext, config: Config): Promise<{ app: App | null; check: Check }> {
-  const name = 'PostgreSQL';
+  const name = checkNames.postgres;
   let app: App | null = null;
   try {
     app = await openApp(config, { temporal: false, progress: context.note, env: context.env, logLevel: 'error' });
@@ -107,14 +110,14 @@ async function checkPostgres(context: CommandContext, config: Config): Promise<{
 
 /** Checks that this version of PostgreSQL was tested, and that the role of the program cannot change the journal. */
 async function databaseChecks(db: Db): Promise<Check[]> {
-  const name = 'database role';
+  const name = checkNames.databaseRole;
   const role = await currentRole(db);
   const beyond = await rightsBeyondRuntime(db);
   const major = await postgresMajor(db);
   const { oldest, newestTried } = supportedPostgres;
   return [
     ...(major > newestTried
-      ? [warning('PostgreSQL version', doctorTexts.postgresTooNew({ major, oldest, newest: newestTried }))]
+      ? [warning(checkNames.postgresVersion, doctorTexts.postgresTooNew({ major, oldest, newest: newestTried }))]
       : []),
     beyond.length === 0
       ? passed(null, name, doctorTexts.roleLimited({ role }))
@@ -131,8 +134,8 @@ function listed(parts: readonly string[]): string {
 }
 
 async function temporalChecks(context: CommandContext, config: Config): Promise<Check[]> {
-  const name = 'Temporal';
-  const attributes = 'search attributes';
+  const name = checkNames.temporal;
+  const attributes = checkNames.searchAttributes;
   try {
     const { address, namespace, searchAttributes } = await checkTemporal(config, {
       progress: context.note,
@@ -165,22 +168,23 @@ async function webhookChecks({ config, db }: App, installation: number): Promise
   const message = latest
     ? doctorTexts.latestWebhook({ at: instantText(latest.toISOString()) })
     : doctorTexts.noWebhook({ installation });
-  return [passed(installation, 'webhooks', message)];
+  return [passed(installation, checkNames.webhooks, message)];
 }
 
 function untried(installation: number): Check {
   return {
     installation,
-    check: 'practice API',
+    check: checkNames.practice,
     status: 'warn',
     ...doctorTexts.practiceUntried(),
   };
 }
 
 function checksText(checks: Check[]): string {
+  const width = Math.max(checkWords.ok.length, checkWords.warn.length, checkWords.fail.length);
   const lines = checks.flatMap(({ installation, check, status, message, todo }) => [
-    `${status.padEnd(4)}  ${installation === null ? '' : `${installation} `}${check}: ${visible(message)}`,
-    ...(todo && status !== 'ok' ? [`      what to do: ${todo}`] : []),
+    `${checkWords[status].padEnd(width)}  ${installation === null ? '' : `${installation} `}${shown(check)}: ${visible(shown(message))}`,
+    ...(todo && status !== 'ok' ? [`${' '.repeat(width)}  ${resultTexts.todo({ todo: shown(todo) })}`] : []),
   ]);
   const count = (wanted: Check['status']) => checks.filter(({ status }) => status === wanted).length;
   return [...lines, '', doctorTexts.counts({ ok: count('ok'), warnings: count('warn'), failed: count('fail') })].join(

@@ -67,8 +67,8 @@ function eraseNames(context: CommandContext, options: Options, idText: string): 
     await context.result(document, () =>
       eraseTexts.erased({
         ...{ client, installation: installation.id },
-        ...{ records: count(records, 'record'), versions: count(versions, 'earlier version') },
-        ...{ entries: count(entries, 'entry', 'entries'), reasons: count(reasons, 'recorded reason') },
+        ...{ records: count(records, 'record'), versions: count(versions, 'earlierVersion') },
+        ...{ entries: count(entries, 'entry'), reasons: count(reasons, 'reason') },
       }),
     );
     return 0;

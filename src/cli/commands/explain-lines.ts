@@ -3,18 +3,19 @@ import { formatMoney } from '../../domain/money.ts';
 import { paymentTypeName } from '../../mapping/payment-types.ts';
 import type { Explanation } from '../../queries/explain.ts';
 import { explainTexts } from '../../texts/commands/explain.ts';
-import { table } from '../render/text.ts';
+import { labels } from '../../texts/commands/labels.ts';
+import { heads, table } from '../render/text.ts';
 
 /** The lines of an entry as a table. */
 export function lineTable(lines: Line[], { decimals, names }: Pick<Explanation, 'decimals' | 'names'>): string {
   return table(
-    ['', 'account', 'name', 'role', 'debit', 'credit', 'rule', 'mapped by', 'party', 'carries'],
+    heads('', 'account', 'name', 'role', 'debit', 'credit', 'rule', 'mapped_by', 'party', 'carries'),
     toRight(
       [4, 5],
       lines.map((line) => {
         const amount = formatMoney(line.amount, decimals);
         return [
-          line.side === 'debit' ? 'Dr' : 'Cr',
+          line.side === 'debit' ? labels.debit : labels.credit,
           line.account,
           names.nameOf(line.account, line.role) ?? '',
           line.role,
@@ -53,14 +54,14 @@ export function carries(
     (tag) => tag !== null,
   );
   const parts = [
-    departmentId === null ? null : `department ${departmentId}`,
+    departmentId === null ? null : labels.department({ department: departmentId }),
     tags.length === 0 ? null : tags.join(' / '),
-    vat && `${vat.group ?? 'no group'} at ${vat.rate?.toFixed() ?? '-'} %`,
-    vat?.base ? `base ${formatMoney(vat.base, decimals)}` : null,
+    vat && labels.groupAt({ group: vat.group ?? labels.noGroup, rate: vat.rate?.toFixed() ?? '-' }),
+    vat?.base ? labels.base({ amount: formatMoney(vat.base, decimals) }) : null,
     paymentType === null ? null : typeName(paymentType),
-    documentNumber && `document ${documentNumber}`,
-    dueDate && `due ${dueDate}`,
-    bankReference && `reference ${bankReference}`,
+    documentNumber && labels.document({ number: documentNumber }),
+    dueDate && labels.due({ date: dueDate }),
+    bankReference && labels.reference({ reference: bankReference }),
   ];
   return parts.filter((part) => part !== null).join(', ');
 }

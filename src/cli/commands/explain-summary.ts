@@ -2,13 +2,15 @@ import { z } from 'zod';
 import { signed } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
+import { shown } from '../../languages/language.ts';
 import { mappingVersionText } from '../../ledger/journal/entry-records.ts';
 import { summaryDescription } from '../../ledger/summaries/summary.ts';
 import type { ExplainedSummary } from '../../queries/explain-summary.ts';
 import { explainTexts as texts } from '../../texts/commands/explain.ts';
+import { labels } from '../../texts/commands/labels.ts';
 import { amount, date, instant } from '../answer.ts';
 import { linesAnswer } from '../render/entry.ts';
-import { table, timeIn } from '../render/text.ts';
+import { heads, table, timeIn } from '../render/text.ts';
 import { deliveryAnswer, deliveryOf, mappingAnswer } from './explain-answer.ts';
 import { carries, toRight } from './explain-lines.ts';
 import { toErp } from './explain-text.ts';
@@ -99,20 +101,32 @@ export function summaryText(found: ExplainedSummary): string {
     const { account, role, rule, entryIds } = line;
     const name = names.nameOf(account, role) ?? '';
     const amounts = isDebit ? [of, ''] : ['', of];
-    return [isDebit ? 'Dr' : 'Cr', account, name, role, ...amounts, rule, carries(line, decimals), entryIds.length];
+    return [
+      isDebit ? labels.debit : labels.credit,
+      account,
+      name,
+      role,
+      ...amounts,
+      rule,
+      carries(line, decimals),
+      entryIds.length,
+    ];
   });
   const entries = members.map(({ entry, voucher, amount: of, description }) => [
     ...[entry, voucher ?? '', formatMoney(of, decimals), description],
   ]);
   return [
-    `${summaryDescription(summary)}  ${summary.id}`,
+    `${shown(summaryDescription(summary))}  ${summary.id}`,
     `  ${facts.join('; ')}`,
     ...toErp(deliveries, at),
     '',
     texts.lines,
-    table(['', 'account', 'name', 'role', 'debit', 'credit', 'rule', 'carries', 'entries'], toRight([4, 5, 8], rows)),
+    table(
+      heads('', 'account', 'name', 'role', 'debit', 'credit', 'rule', 'carries', 'entries'),
+      toRight([4, 5, 8], rows),
+    ),
     '',
     texts.entries,
-    table(['entry', 'voucher', 'amount', 'document'], toRight([2], entries)),
+    table(heads('entry', 'voucher', 'amount', 'document'), toRight([2], entries)),
   ].join('\n');
 }

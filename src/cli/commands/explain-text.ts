@@ -19,56 +19,60 @@ import {
   explainTexts as texts,
   useTexts,
 } from '../../texts/commands/explain.ts';
+import { checkWords, labels, sectionHeads, fieldTitles as titles } from '../../texts/commands/labels.ts';
 import { changesLine } from '../render/changes.ts';
 import { unitDeliveryLines } from '../render/delivery.ts';
-import { type instant, table, timeIn } from '../render/text.ts';
+import { codeWord, type Field, fieldLines, heads, type instant, table, timeIn } from '../render/text.ts';
 import { lineTable, toRight, typeName } from './explain-lines.ts';
 
 /** The text of `explain`: a document from the source to the books. */
 export function explainText(found: Explanation): string {
   const explanation = visibleIn(found);
   const { installation, document, state, documentDate, problem, reports } = explanation;
-  const lines = [
-    texts.title({
-      ...{ kind: capital(document.kind), id: document.id, installation },
-      state: state.replaceAll('_', ' '),
-    }),
-  ];
-  if (documentDate) lines.push(`  document date ${documentDate}`);
-  lines.push(`  times         ${texts.times(explanation)}`);
   const at = timeIn(explanation.timezone);
-  if (problem) {
-    lines.push(
-      `  problem       ${texts.problemSince({ code: problem.code, at: at(problem.since) })}`,
-      `                ${shown(problem.message)}`,
-      `  what to do    ${shown(problem.todo)}`,
+  const fields: Field[] = [
+    ...(documentDate ? [[titles.documentDate, documentDate] as const] : []),
+    [titles.times, texts.times(explanation)],
+  ];
+  if (problem)
+    fields.push(
+      [titles.problem, texts.problemSince({ code: problem.code, at: at(problem.since) })],
+      ['', shown(problem.message)],
+      [titles.todo, shown(problem.todo)],
     );
-  }
   for (const { decision, by, at: decidedAt, reason, standing } of explanation.decisions) {
-    const what = texts.decided({ decision: decision.replaceAll('_', ' '), by, at: at(decidedAt), reason });
-    lines.push(`  decided       ${what}${standingTexts[standing]}`);
+    const what = texts.decided({ decision: inWords(decision), by, at: at(decidedAt), reason });
+    fields.push([titles.decided, `${what}${standingTexts[standing]}`]);
   }
-  for (const report of reports) lines.push(`  remark        ${report.code}: ${shown(report.message)}`);
-  lines.push('', 'Source', ...sourceLines(explanation));
-  if (explanation.related.length > 0)
-    lines.push('', 'Related documents', ...explanation.related.map((each) => relatedLine(each, explanation.numbers)));
+  for (const report of reports) fields.push([titles.remark, `${report.code}: ${shown(report.message)}`]);
+  const { due, decimals, numbers, related } = explanation;
   const used = prepaymentLines(explanation);
-  if (used.length > 0) lines.push('', texts.prepayments, ...used);
-  const { due, decimals } = explanation;
-  if (due.length > 0) lines.push('', 'VAT due', ...due.map((move) => `  ${dueLine(move, decimals)}`));
-  lines.push('', 'Proofs', ...proofLines(explanation));
-  lines.push('', 'Entries', ...entryLines(explanation));
-  if (document.kind === 'prepayment' || explanation.writeBack !== null)
-    lines.push('', 'Write-back', `  ${writeBackLine(explanation)}`);
-  return lines.join('\n');
+  const isWritten = document.kind === 'prepayment' || explanation.writeBack !== null;
+  const sections: [title: string, lines: string[]][] = [
+    [sectionHeads.source, sourceLines(explanation)],
+    [sectionHeads.related, related.map((each) => relatedLine(each, numbers))],
+    [texts.prepayments, used],
+    [sectionHeads.vatDue, due.map((move) => `  ${dueLine(move, decimals)}`)],
+    [sectionHeads.proofs, proofLines(explanation)],
+    [texts.entries, entryLines(explanation)],
+    [sectionHeads.writeBack, isWritten ? [`  ${writeBackLine(explanation)}`] : []],
+  ];
+  return [
+    texts.title({
+      ...{ kind: capital(codeWord(document.kind)), id: document.id, installation },
+      state: inWords(state),
+    }),
+    ...fieldLines(fields),
+    ...sections.flatMap(([title, lines]) => (lines.length === 0 ? [] : ['', title, ...lines])),
+  ].join('\n');
 }
 
 /** A related document with its state, because a held invoice does not hold its payments, or the reverse. */
 function relatedLine(document: RelatedDocument, numbers: Explanation['numbers']): string {
   const { state, problemCode, entryId } = document;
   const where = [
-    state.replaceAll('_', ' '),
-    ...(entryId ? [`as ${entryId}`] : []),
+    inWords(state),
+    ...(entryId ? [labels.as({ entry: entryId })] : []),
     ...(problemCode ? [problemCode] : []),
   ];
   return `  ${documentName(document, numbers)}: ${where.join(', ')}`;
@@ -77,7 +81,7 @@ function relatedLine(document: RelatedDocument, numbers: Explanation['numbers'])
 /** Names a document by its printed number, otherwise by its id. */
 function documentName({ kind, id }: DocumentRef, numbers: Explanation['numbers']): string {
   const number = kind === 'invoice' ? numbers.get(id) : undefined;
-  return number === undefined ? `${kind} ${id}` : `${kind} ${number} (id ${id})`;
+  return number === undefined ? `${codeWord(kind)} ${id}` : labels.numbered({ kind: codeWord(kind), number, id });
 }
 
 function sourceLines(explanation: Explanation): string[] {
@@ -86,7 +90,7 @@ function sourceLines(explanation: Explanation): string[] {
   const lines = versions.map(({ version, modified, sourceTime, current, goneAt }) =>
     [
       `  ${texts.version({ version, changed: at(modified), read: at(sourceTime) })}`,
-      ...(current ? ['(current)'] : []),
+      ...(current ? [labels.current] : []),
       ...(goneAt ? [texts.gone({ at: at(goneAt) })] : []),
     ].join('  '),
   );
@@ -123,14 +127,16 @@ function prepaymentLines({ document, refunds, uses, match, decimals, timezone }:
   const at = timeIn(timezone);
   const known = ({ state, setBy, setAt, setReason }: Explanation['uses'][number]) =>
     setBy === null ? useTexts[state] : texts.setBy({ by: setBy, at: at(setAt), reason: setReason ?? '' });
-  const refunded = refunds.map(({ id, amount }) => `  refund ${id}: ${formatExact(amount, decimals)}`);
+  const refunded = refunds.map(
+    ({ id, amount }) => `  ${labels.refund({ refund: id })}: ${formatExact(amount, decimals)}`,
+  );
   const used = [...uses, ...match].map((each) => {
     const what =
       document.kind === 'prepayment'
         ? texts.paymentOn({ payment: each.paymentId, invoice: each.invoiceId })
         : each.prepaymentId === null
           ? texts.prepaymentUnknown
-          : `prepayment ${each.prepaymentId}`;
+          : labels.prepayment({ prepayment: each.prepaymentId });
     return `  ${what}: ${formatExact(each.amount, decimals)}, ${known(each)}`;
   });
   return [...refunded, ...used];
@@ -184,7 +190,7 @@ function factLines(facts: DocumentFacts, { decimals, timezone, numbers }: Explan
     lines.push(
       indented(
         table(
-          ['row', 'name', 'account', 'VAT group', 'net', 'VAT', 'with VAT'],
+          heads('row', 'name', 'account', 'group', 'net', 'vat', 'with_vat'),
           toRight(
             [4, 5, 6],
             rows.map((row) => [
@@ -213,17 +219,19 @@ function factLines(facts: DocumentFacts, { decimals, timezone, numbers }: Explan
 
 function proofLines({ proofs, judgement }: Explanation): string[] {
   if (!judgement) return [`  ${texts.notInMirror}`];
-  if (proofs.length === 0) return [`  ${texts.noProofs({ state: judgement.state.replaceAll('_', ' ') })}`];
+  if (proofs.length === 0) return [`  ${texts.noProofs({ state: inWords(judgement.state) })}`];
+  const { holds: right, fails: wrong } = checkWords;
+  const width = Math.max(texts.notKnown.length, right.length, wrong.length);
   return proofs.map(({ proof, holds, says }) => {
-    const verdict = holds === null ? texts.notKnown : holds ? 'holds' : 'FAILS';
-    return `  ${verdict.padEnd(9)}  ${proof}${says && ` (${says})`}`;
+    const verdict = holds === null ? texts.notKnown : holds ? right : wrong;
+    return `  ${verdict.padEnd(width)}  ${proof}${says && ` (${shown(says)})`}`;
   });
 }
 
 function entryLines(explanation: Explanation): string[] {
   const { entries, records, inForce, summaries, deliveries, decimals, timezone, names, changes } = explanation;
   const at = timeIn(timezone);
-  if (entries.length === 0) return ['  none'];
+  if (entries.length === 0) return [`  ${labels.none}`];
   return entries.flatMap((entry) => [
     entryHead(entry, entry.id === inForce, explanation.numbers),
     ...changedLines(changes.get(entry.id)),
@@ -239,7 +247,7 @@ function recordLines(record: EntryRecord | undefined, at: typeof instant): strin
   if (record === undefined) return [];
   const { voucher, recordedAt, windowId, mapping } = record;
   const parts = [
-    voucher === null ? texts.noVoucher : `voucher ${voucher}`,
+    voucher === null ? texts.noVoucher : texts.voucher({ voucher }),
     texts.recorded({ at: at(recordedAt), window: windowId }),
     ...(mapping === null ? [] : [texts.mapping({ mapping: mappingVersionText(mapping), by: mapping.approvedBy })]),
   ];
@@ -253,13 +261,13 @@ function changedLines(changes: readonly FieldChange[] = []): string[] {
 }
 
 function entryHead(entry: LedgerEntry, isInForce: boolean, numbers: Explanation['numbers']): string {
-  const parts = [`  ${entry.id}  ${entry.date}  ${entry.reason.replaceAll('_', ' ')}  ${entry.description}`];
+  const parts = [`  ${entry.id}  ${entry.date}  ${inWords(entry.reason)}  ${entry.description}`];
   if (entry.documentDate !== entry.date) parts.push(texts.documentDate({ date: entry.documentDate }));
   parts.push(texts.vatPeriod({ period: entry.vatPeriod, isLate: entry.isLate }));
-  if (entry.reverses) parts.push(`reverses ${entry.reverses}`);
-  if (entry.original) parts.push(`credits ${documentName(entry.original, numbers)}`);
+  if (entry.reverses) parts.push(labels.reverses({ entry: entry.reverses }));
+  if (entry.original) parts.push(labels.credits({ document: documentName(entry.original, numbers) }));
   parts.push(texts.link({ seq: entry.seq, hash: entry.hash.slice(0, 12) }));
-  if (isInForce) parts.push('in force');
+  if (isInForce) parts.push(labels.inForce);
   return parts.join('; ');
 }
 
@@ -283,11 +291,16 @@ function writeBackLine({ writeBack, timezone }: Explanation): string {
   const at = timeIn(timezone);
   if (!writeBack) return texts.nothingToWrite;
   const { value, state, confirmed, previousValue, error, writtenAt } = writeBack;
-  const parts = [texts.written({ value, state, at: writtenAt && at(writtenAt) })];
+  const parts = [texts.written({ value, state: codeWord(state), at: writtenAt && at(writtenAt) })];
   if (writtenAt !== null) parts.push(confirmed ? texts.confirmed : texts.unconfirmed);
   if (previousValue !== null) parts.push(texts.replaced({ value: previousValue }));
   if (error !== null) parts.push(error);
   return parts.join('; ');
+}
+
+/** A code in words, without underscores in any language. */
+function inWords(code: string): string {
+  return codeWord(code).replaceAll('_', ' ');
 }
 
 function capital(word: string): string {

@@ -75,11 +75,10 @@ async function explainOneSummary(
     await chosenBooks(app, id);
     const explained = await explainSummary(app.db, installationOf(app.config, id), summary).catch((error: unknown) => {
       const isMissing = error instanceof LedgerError && error.code === 'entry_missing';
-      throw isMissing ? unknown(`daily summary ${summary}`, [id]) : error;
+      throw isMissing ? unknown(documentTexts.summary({ summary }), [id]) : error;
     });
-    await context.write(
-      context.json ? `${stringifyJson(summaryDocument(explained))}\n` : `${summaryText(explained)}\n`,
-    );
+    const text = context.json ? stringifyJson(summaryDocument(explained)) : context.show(() => summaryText(explained));
+    await context.write(`${text}\n`);
     return 0;
   });
 }
@@ -136,9 +135,13 @@ function ambiguous(text: string, candidates: readonly Candidate[], kind: Documen
 }
 
 function textOf({ installation, kind, id, number, documentDate, state }: Candidate): string {
-  const called = number === null ? '' : `, number ${number}`;
-  const dated = documentDate === null ? '' : ` of ${documentDate}`;
-  return `${installation}/${kind}/${id} (${state.replaceAll('_', ' ')}${dated}${called})`;
+  const inWords = state.replaceAll('_', ' ');
+  return documentTexts.candidate({
+    document: `${installation}/${kind}/${id}`,
+    state: inWords,
+    dated: documentDate,
+    number,
+  });
 }
 
 function noSuchEntry(entry: string, { document: { kind, id }, entries }: Explanation): UserError {

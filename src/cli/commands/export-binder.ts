@@ -5,6 +5,7 @@ import { ConfigError, UserError } from '../../domain/errors.ts';
 import { closedThrough } from '../../ledger/close.ts';
 import { type ClosedMonth, closeOfMonth } from '../../ledger/close-of-month.ts';
 import type { App } from '../../runtime/app.ts';
+import { headTexts } from '../../texts/commands/closing.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { booksErrors } from '../../texts/errors/books.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
@@ -50,7 +51,7 @@ export function exportBinder(context: CommandContext, options: Options): Promise
     }
     const binders: ReturnType<typeof answerOf>[] = [];
     for (const { installation, closed, folder } of planned) {
-      const bars = new ProgressBars(context.io.stderr);
+      const bars = new ProgressBars(context.io.stderr, context.language);
       try {
         const files = await writeBinder(app.db, installation, {
           ...{ month, closed, folder, names: app.config.export.names, signal: context.signal },
@@ -111,7 +112,7 @@ function answerOf(
 function writtenText({ installation, month, out, files, reopened, head }: ReturnType<typeof answerOf>): string {
   return [
     binderExportTexts.written({ installation, month, folder: out, files: files.length }),
-    `  head: link ${head.seq}, ${head.hash}`,
+    `  ${headTexts.head(head)}`,
     ...(reopened === null ? [] : [binderExportTexts.reopened({ month })]),
   ].join('\n');
 }

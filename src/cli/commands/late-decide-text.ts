@@ -4,10 +4,11 @@ import { addedEffects, type WeighedChoice, type WeighedDocument } from '../../bo
 import { formatExact, type Money, sum } from '../../domain/money.ts';
 import type { LateDecisionKind } from '../../posting/types.ts';
 import { documentKinds } from '../../terms.ts';
+import { labels } from '../../texts/commands/labels.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { lateTexts, weighedTexts } from '../../texts/commands/results.ts';
 import { amount, date } from '../answer.ts';
-import { columns, count } from '../render/text.ts';
+import { columns, count, heads } from '../render/text.ts';
 
 /** The effects of a decision, shown before it is made. */
 export const shownAnswer = z.strictObject({
@@ -90,12 +91,18 @@ export function shownText(decision: LateDecisionKind, { hash, installations }: S
   if (installations.length === 0) return weighedTexts.none;
   const parts = installations.map(({ installation, currency, kinds, documents, effects }) => {
     const sums = kinds.map(({ kind, documents: n, amount: of, vat }) => [
-      ...[count(n, kind), of, vat === null ? '' : `VAT ${vat}`],
+      ...[count(n, kind), of, vat === null ? '' : labels.vat({ amount: vat })],
     ]);
     const lines = documents
       .slice(0, listed)
       .map(({ id, date: dated, code, amount: of, vat, day }) => [
-        ...[id, dated ?? 'no date', code, of ?? verdictTexts.amountUnknown, vat === null ? '' : `VAT ${vat}`],
+        ...[
+          id,
+          dated ?? labels.noDate,
+          code,
+          of ?? verdictTexts.amountUnknown,
+          vat === null ? '' : labels.vat({ amount: vat }),
+        ],
         day === null ? weighedTexts.notPosted : weighedTexts.postedOn({ day }),
       ]);
     const more = documents.length - lines.length;
@@ -103,11 +110,11 @@ export function shownText(decision: LateDecisionKind, { hash, installations }: S
       const rows = effects
         .filter((each) => each.posted === posted)
         .map(({ account, is_vat: isVat, vat_period: period, late, amount: by }) => [
-          ...[`${account}${isVat ? ' (VAT)' : ''}`, `${period}${late ? ', late' : ''}`, by],
+          ...[`${account}${isVat ? labels.vatAccount : ''}`, `${period}${late ? labels.late : ''}`, by],
         ]);
       if (rows.length === 0) return [];
       const title = posted ? weighedTexts.posted({ currency }) : weighedTexts.keptOut({ currency });
-      return [title, ...indented(columns([['account', 'VAT period', 'change'], ...rows], [2]))];
+      return [title, ...indented(columns([heads('account', 'period', 'change'), ...rows], [2]))];
     };
     return [
       weighedTexts.title({ installation, documents: count(documents.length, 'document'), what: lateTexts[decision] }),

@@ -166,7 +166,8 @@ async function decideDocuments(
     if (number !== undefined && found !== number) throw new UserError(lateErrors.otherNumber({ found, number }), 2);
     if (by === null) return { outcome: 'dry run', choices: seen };
     if (number === undefined) {
-      context.note(shownText(decision, shownDocument(decision, seen)));
+      const weighed = shownDocument(decision, seen);
+      context.note(context.show(() => shownText(decision, weighed)));
       const answer = await context.confirm(weighedTexts.question);
       if (answer === null) throw usageError(usageTexts.filterNeedsShown, 'late decide');
       if (!answer) return { outcome: 'refused', choices: seen };
@@ -245,7 +246,7 @@ function redatedText(redated: readonly Redated[]): string[] {
       ? lateTexts.cancelledOut({ unit, reversal })
       : lateTexts.redated({ unit, entry, date: String(date), reversal });
   });
-  return [...lines, lateTexts.entriesDecided({ entries: count(redated.length, 'entry', 'entries') })];
+  return [...lines, lateTexts.entriesDecided({ entries: count(redated.length, 'entry') })];
 }
 
 function decidedText(decided: readonly { id: string; decision: LateDecisionKind }[]): string[] {

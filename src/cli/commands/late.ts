@@ -7,9 +7,11 @@ import { dateIn, daysBetween } from '../../domain/dates.ts';
 import { formatExact, Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { unitsClosedInErp } from '../../erp/outbox/cancel-out.ts';
+import { shown } from '../../languages/language.ts';
 import { type LateDecisionKind, lateDecisions } from '../../posting/types.ts';
 import { whoAndWhere } from '../../queries/problem-documents.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { labels } from '../../texts/commands/labels.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { lateTexts } from '../../texts/commands/results.ts';
 import { problemTexts } from '../../texts/findings/problems.ts';
@@ -18,7 +20,7 @@ import { chosenBooks, type LocalTimes, localTimes } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { numbered } from '../render/problems.ts';
-import { count } from '../render/text.ts';
+import { codeWord, count } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 
 interface Options {
@@ -163,7 +165,7 @@ function lateText(
     const lines = units.map(
       ({ id, reversal }) => `  ${reversal === null ? id : lateTexts.reversedBy({ unit: id, reversal })}`,
     );
-    const entries = count(units.length, 'entry waits', 'entries wait');
+    const entries = count(units.length, 'entryWaits');
     sections.push([lateTexts.waitInErp({ entries }), ...lines].join('\n'));
   }
   return sections.join('\n\n');
@@ -173,17 +175,17 @@ function documentText({ id, date, code, message, decided, decisions, ...figures 
   const { amount: of, vat, customer, age_days: age, in_force: inForce } = figures;
   const facts = [
     of === null ? verdictTexts.amountUnknown : inForce === null ? of : lateTexts.differsBy({ amount: of }),
-    ...(vat === null ? [] : [`VAT ${vat}`]),
+    ...(vat === null ? [] : [labels.vat({ amount: vat })]),
     customer ?? problemTexts.noClient,
     ...(age === null ? [] : [lateTexts.age({ days: count(age, 'day') })]),
   ];
   return [
-    `${numbered(id, figures.number)}  ${date ?? 'no date'}  ${code}  ${facts.join('  ')}`,
-    `    ${message}`,
+    `${numbered(id, figures.number)}  ${date ?? labels.noDate}  ${code}  ${facts.join('  ')}`,
+    `    ${shown(message)}`,
     decided === null
       ? `    ${lateTexts.notDecided({ decisions: decisions.join(', ') })}`
       : `    ${lateTexts.decidedAs({
-          ...{ decision: decided.decision.replaceAll('_', ' '), by: decided.by },
+          ...{ decision: codeWord(decided.decision).replaceAll('_', ' '), by: decided.by },
           ...{ at: at(figures.installation, decided.at), reason: decided.reason },
         })}`,
   ].join('\n');

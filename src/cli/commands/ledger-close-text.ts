@@ -4,9 +4,10 @@ import type { ClosingChecklist } from '../../queries/closing.ts';
 import type { AccountBalance, ListedDocuments } from '../../queries/closing-items.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { closeTexts, checklistTexts as texts } from '../../texts/commands/closing.ts';
+import { checkWords, labels } from '../../texts/commands/labels.ts';
 import { vatReturnTexts } from '../../texts/reports/vat-returns.ts';
 import { type headFields, headText, personsText } from '../render/ledger.ts';
-import { columns, count, instant as instantText } from '../render/text.ts';
+import { codeWord, columns, count, instant as instantText } from '../render/text.ts';
 import { filedReturnLines } from '../render/vat-returns.ts';
 
 /** Number of documents that are shown per list. The JSON contains more. */
@@ -55,7 +56,7 @@ export function checklistItems(checklist: ClosingChecklist): ChecklistItem[] {
       ? item(true, texts.notDelivered)
       : item(
           undelivered.ok,
-          texts.undelivered({ entries: countsText(undelivered.count, 'entry', 'entries', undelivered.states) }),
+          texts.undelivered({ entries: countsText(undelivered.count, 'entry', undelivered.states) }),
         ),
     item(differences.ok, differences.ok ? texts.noDifferences : texts.differences, {
       lines: differences.equations.flatMap(({ equation, difference, documents, each = [] }) => [
@@ -94,7 +95,7 @@ function owedLines({ found }: Owed): string[][] {
   return found.map(({ key, of, name, rows, net, posted_to: accounts }) => [
     visible(`${of} ${key}${name === null ? '' : ` "${clip(name, longestName)}"`}`),
     count(rows, 'row'),
-    `net ${net}`,
+    labels.net({ amount: net }),
     texts.postedTo({ accounts: visible(accounts.join(', ')) }),
   ]);
 }
@@ -105,28 +106,30 @@ function item(ok: boolean, text: string, more: Partial<ChecklistItem> = {}): Che
 
 function itemText({ ok, text, lines, right, listed }: ChecklistItem): string[] {
   const below = [...columns(lines, right), ...(listed === null ? [] : documentLines(listed))];
-  return [`  ${ok ? 'ok  ' : 'LOOK'}  ${text}`, ...below.map((line) => `          ${line}`)];
+  const width = Math.max(checkWords.ok.length, checkWords.look.length);
+  const word = (ok ? checkWords.ok : checkWords.look).padEnd(width);
+  return [`  ${word}  ${text}`, ...below.map((line) => `${' '.repeat(width)}      ${line}`)];
 }
 
 function documentCount({ count: n, by_code: codes }: ListedDocuments): string {
-  return countsText(n, 'document', 'documents', codes);
+  return countsText(n, 'document', codes);
 }
 
-function countsText(n: number, one: string, many: string, parts: Record<string, number>): string {
+function countsText(n: number, of: 'document' | 'entry', parts: Record<string, number>): string {
   if (n === 0) return texts.none;
-  const named = Object.entries(parts).map(([name, part]) => `${part} ${name}`);
-  return `${count(n, one, many)} (${named.join(', ')})`;
+  const named = Object.entries(parts).map(([name, part]) => `${part} ${codeWord(name)}`);
+  return `${count(n, of)} (${named.join(', ')})`;
 }
 
 function documentLines({ documents, count: n }: ListedDocuments): string[] {
   const lines = documents
     .slice(0, mostShown)
     .map(({ document, date, code, amount, client_id: client, age_days: age, in_force: inForce }) => [
-      document,
-      date ?? 'no date',
-      code,
+      shown(document),
+      date ?? labels.noDate,
+      codeWord(code),
       amount ?? '',
-      client === null ? '' : `client ${client}`,
+      client === null ? '' : labels.client({ client }),
       age === null ? '' : count(age, 'day'),
       inForce === null ? '' : texts.inForce({ entry: inForce }),
     ]);

@@ -164,7 +164,7 @@ function close(context: CommandContext, options: Options): Promise<number> {
       return 0;
     }
     if (toClose.length > 0) {
-      for (const { id } of toClose) context.note(`${checklistText(id, checklist(id), through)}\n`);
+      for (const { id } of toClose) context.note(`${context.show(() => checklistText(id, checklist(id), through))}\n`);
       const names = toClose.map(({ id }) => id).join(', ');
       const question = closeTexts.question({ installations: names, through });
       if (!(await agreed(context, options, question, 'ledger close'))) {

@@ -3,6 +3,7 @@ import { type RecordedClose, recordedCloses } from '../../ledger/close.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import type { InstallationId } from '../../terms.ts';
 import { closeTexts } from '../../texts/commands/closing.ts';
+import { labels } from '../../texts/commands/labels.ts';
 import { date, instant } from '../answer.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
@@ -61,8 +62,13 @@ function closesText({ installation, closes }: { installation: InstallationId; cl
   const lines = closes.map((each) => [
     instantText(each.at),
     each.kind === 'close' ? closeTexts.closedThrough(each) : closeTexts.reopened(each),
-    each.by === undefined ? closeTexts.noName : `by ${personsText({ by: each.by, second: each.second ?? null })}`,
+    each.by === undefined
+      ? closeTexts.noName
+      : labels.by({ by: personsText({ by: each.by, second: each.second ?? null }) }),
     each.reason ?? '',
   ]);
-  return [`Installation ${installation}:`, ...columns(lines, []).map((line) => `  ${line}`)].join('\n');
+  return [
+    `${labels.installation({ label: String(installation) })}:`,
+    ...columns(lines, []).map((line) => `  ${line}`),
+  ].join('\n');
 }

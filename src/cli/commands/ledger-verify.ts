@@ -154,8 +154,7 @@ function exportCheck({ file, heads, defect }: SealedExport, installations: Chain
   const wrong = (head: BooksHead): string | null => {
     const here = met.find((each) => each.head === head);
     if (here === undefined) return verifyTexts.otherBooks({ installation: head.installation });
-    const link = `link ${head.seq}, ${head.hash}`;
-    return here.met ? null : verifyTexts.headMissing({ installation: head.installation, link });
+    return here.met ? null : verifyTexts.headMissing(head);
   };
   const found = defect ?? heads.map(wrong).find((each) => each !== null) ?? null;
   return { ok: found === null, file, defect: found };

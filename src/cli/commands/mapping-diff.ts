@@ -8,6 +8,7 @@ import { readAccountNames } from '../../reports/account-names.ts';
 import type { App } from '../../runtime/app.ts';
 import type { CalendarDate } from '../../terms.ts';
 import { mappingDiffTexts } from '../../texts/commands/mapping.ts';
+import { stepTexts } from '../../texts/steps.ts';
 import { chosenBooks } from '../books.ts';
 import { calendarDate, type Definition, installation, option } from '../command.ts';
 import { type CommandContext, refuseBackwards } from '../context.ts';
@@ -86,7 +87,7 @@ async function movesOf(
   const compared = compareMappings(app.db, both, app.practice(id), selection);
   const moves = new MappingMoves(decimals);
   const total = await countInForce(app.db, id, selection);
-  for await (const batch of withProgress(context, 'comparing', total, compared))
+  for await (const batch of withProgress(context, stepTexts.comparing, total, compared))
     for (const one of batch) moves.add(one);
   return moves;
 }

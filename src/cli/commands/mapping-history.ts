@@ -8,6 +8,7 @@ import {
 } from '../../queries/mapping-history.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import type { InstallationId } from '../../terms.ts';
+import { labels } from '../../texts/commands/labels.ts';
 import { mappingTexts } from '../../texts/commands/mapping.ts';
 import { instant } from '../answer.ts';
 import { type Definition, installation } from '../command.ts';
@@ -92,19 +93,19 @@ function historyText({ installation, configured, versions, mappings }: History):
     mappingVersionText({ hash, version }),
     time(since),
     by === null ? mappingTexts.byFile : `${by}: ${reason}`,
-    [...(number === inForce ? ['in force'] : []), ...(hash === configured ? ['configured'] : [])].join(', '),
+    [...(number === inForce ? [labels.inForce] : []), ...(hash === configured ? [labels.configured] : [])].join(', '),
   ]);
   const used = mappings.map(({ hash, version, approved_by: by, entries, ...posted }) => [
-    hash === null ? 'not recorded' : mappingVersionText({ hash, version }),
+    hash === null ? labels.notRecorded : mappingVersionText({ hash, version }),
     by ?? '',
     entries,
     `${posted.first_seq}-${posted.last_seq}`,
     time(posted.first_posted_at),
     time(posted.last_posted_at),
-    hash === configured ? 'configured' : '',
+    hash === configured ? labels.configured : '',
   ]);
   return [
-    `Installation ${installation}`,
+    labels.installation({ label: String(installation) }),
     ...(began.length > 0 ? [table(mappingTexts.history, began), ''] : []),
     used.length > 0 ? table(mappingTexts.used, used) : mappingTexts.noneUsed,
   ].join('\n');

@@ -10,7 +10,7 @@ import { problemCatalogue } from '../../texts/problems.ts';
 import { AccountTotals, type EntryView, entryDocument, entryText, withIds } from '../render/entry.ts';
 import { numbered } from '../render/problems.ts';
 import type { ListItem } from '../render/streamed-result.ts';
-import { columns, count } from '../render/text.ts';
+import { codeWord, columns, count, heads } from '../render/text.ts';
 
 interface PostingView extends EntryView {
   /** The printed numbers of documents by `kind/id`. */
@@ -153,27 +153,30 @@ export class PostingSummary {
     if (counts.documents === 0) {
       return `${previewTexts.nothing}${stillHeld(counts.held_in_all)}`;
     }
-    const posted = previewTexts.wouldBePosted({ entries: count(counts.entries, 'entry', 'entries') });
+    const posted = previewTexts.wouldBePosted({ entries: count(counts.entries, 'entry') });
     const reversals = previewTexts.amongThem({ reversals: count(counts.reversals, 'reversal') });
     const parts = [`${posted}${counts.reversals > 0 ? reversals : ''}`];
     const problems = Object.entries(counts.problems).map(([code, n]) => `${n} ${code}`);
     if (problems.length > 0) parts.push(previewTexts.keptBack({ problems: problems.join(', ') }));
     if (counts.fetched_again_first > 0)
       parts.push(previewTexts.fetchedFirst({ documents: counts.fetched_again_first }));
-    const states = Object.entries(counts.states).map(([state, n]) => `${n} ${state.replaceAll('_', ' ')}`);
+    const states = Object.entries(counts.states).map(([state, n]) => `${n} ${codeWord(state).replaceAll('_', ' ')}`);
     const lines = [
-      `${count(counts.documents, 'document waits', 'documents wait')}: ${parts.join('; ')}.`,
+      `${count(counts.documents, 'documentWaits')}: ${parts.join('; ')}.`,
       `${previewTexts.states({ states: states.join(', ') })}${stillHeld(counts.held_in_all)}`,
     ];
     if (accounts.length > 0) {
       const rows = accounts.map(({ account, name, debit, credit }) => [account, name ?? '', debit, credit]);
-      lines.push('', ...columns([['account', 'name', 'debit', 'credit'], ...rows], [2, 3]).map((line) => `  ${line}`));
+      lines.push(
+        '',
+        ...columns([heads('account', 'name', 'debit', 'credit'), ...rows], [2, 3]).map((line) => `  ${line}`),
+      );
     }
     if (periods.length > 0) {
       const rows = periods.map(({ month, vat_period, account, name, debit, credit }) => [
         ...[month, vat_period, account, name ?? '', debit, credit],
       ]);
-      const table = columns([['month', 'VAT period', 'account', 'name', 'debit', 'credit'], ...rows], [4, 5]);
+      const table = columns([heads('month', 'period', 'account', 'name', 'debit', 'credit'), ...rows], [4, 5]);
       lines.push('', ...table.map((line) => `  ${line}`));
     }
     return lines.join('\n');

@@ -12,6 +12,7 @@ import { readAccountNames } from '../../reports/account-names.ts';
 import type { App } from '../../runtime/app.ts';
 import type { DocumentRef } from '../../terms.ts';
 import { previewTexts } from '../../texts/commands/preview.ts';
+import { stepTexts } from '../../texts/steps.ts';
 import { amount, counts, plainError } from '../answer.ts';
 import { chosenBooks, chosenBooksAsNext } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
@@ -117,7 +118,7 @@ async function previewOne(
   const posting = (summary: PostingSummary) => {
     const waiting = previewPosting(app.db, installation, practice, app.clock);
     const numbersOf = (documents: readonly DocumentRef[]) => documentNumbers(app.db, installation, documents);
-    return postingItems(withProgress(context, 'judging', null, waiting), id, { ...view, numbersOf }, summary);
+    return postingItems(withProgress(context, stepTexts.judging, null, waiting), id, { ...view, numbersOf }, summary);
   };
   const summary = new PostingSummary(view, mapping.policies.vat_period);
   if (context.json) await result.list(posting(summary));
@@ -133,7 +134,7 @@ async function previewOne(
     const total = await countInForce(app.db, id, everything);
     const remapping = (changes: RemapSummary) => {
       const remapped = previewRemap(app.db, installation, practice, everything);
-      return changeItems(withProgress(context, 'comparing', total, remapped), id, view, changes);
+      return changeItems(withProgress(context, stepTexts.comparing, total, remapped), id, view, changes);
     };
     const changes = new RemapSummary(view, 'preview');
     if (context.json) await result.list(remapping(changes));

@@ -5,6 +5,7 @@ import { setMatch } from '../../prepayments/decide.ts';
 import { type Candidate, type Proposal, proposeMatches } from '../../prepayments/propose-matches.ts';
 import { chosenInstallations, installationOf } from '../../runtime/app.ts';
 import type { InstallationId } from '../../terms.ts';
+import { labels } from '../../texts/commands/labels.ts';
 import { matchTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { actedBy } from '../acting.ts';
@@ -117,7 +118,7 @@ function match(context: CommandContext, options: Options, id: string): Promise<n
         ? matchTexts.unset({ payment: id })
         : matchTexts.set({
             payment: id,
-            prepayments: prepayments.map((each) => `prepayment ${each}`).join(' and '),
+            prepayments: listed(prepayments.map((prepayment) => labels.prepayment({ prepayment }))),
             client: clientText(clientId),
           }),
     );
@@ -178,7 +179,7 @@ function lines(installation: InstallationId, proposal: Proposal, text: (of: Mone
     `    vetledger problems match ${id} ${candidates.map(({ prepaymentId }) => `--prepayment ${prepaymentId}`).join(' ')} --reason "…"`;
   const use = `  ${matchTexts.use({
     ...{ id, amount: text(amount), day: usedOn ?? matchTexts.unknownDay },
-    ...{ invoice: String(invoiceId ?? 'unknown'), client: clientText(clientId) },
+    ...{ invoice: String(invoiceId ?? labels.unknown), client: clientText(clientId) },
   })}`;
   if (own.length > 0) return [matchTexts.ownCandidates({ use, candidates: named(own) }), command(own)];
   if (others.length === 0) return [matchTexts.noCandidateOf({ use })];
@@ -186,5 +187,9 @@ function lines(installation: InstallationId, proposal: Proposal, text: (of: Mone
 }
 
 function clientText(clientId: number | null): string {
-  return clientId === null ? 'no client' : `client ${clientId}`;
+  return clientId === null ? labels.noClient : labels.client({ client: clientId });
+}
+
+function listed(parts: readonly string[]): string {
+  return parts.reduce((one, other) => labels.and({ one, other }));
 }

@@ -8,6 +8,7 @@ import { markSpan } from '../../sync/replay/mark.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
 import { problemListTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
+import { replayTexts } from '../../texts/commands/windows.ts';
 import { documentErrors } from '../../texts/errors/documents.ts';
 import { writeAgain } from '../../writeback/questions.ts';
 import { localTimes, named } from '../books.ts';
@@ -90,7 +91,7 @@ async function markChosen(
 ): Promise<NamedDocument[]> {
   const documents: NamedDocument[] = [];
   for (const { installation: id, spans, leftOut } of await chosenSpans(app, options, windows, 'problems retry')) {
-    for (const each of leftOut) context.note(`omitted: ${each}`);
+    for (const each of leftOut) context.note(replayTexts.omitted({ what: each }));
     const { overlapSeconds } = installationOf(app.config, id);
     for (const span of spans) {
       const marked = await markSpan(app.db, id, overlapSeconds * 1000, span);

@@ -11,8 +11,9 @@ import {
   type ReconcileReport,
 } from '../../reconcile/reconcile-report.ts';
 import type { LineRole } from '../../terms.ts';
+import { checkWords, labels, sectionHeads } from '../../texts/commands/labels.ts';
 import { reconcileTexts as texts, equationTitles as titles } from '../../texts/commands/reconcile.ts';
-import { columns } from '../render/text.ts';
+import { codeWord, columns, count, heads } from '../render/text.ts';
 import { outsideTable, verdictTitle } from '../render/verdict.ts';
 
 /** Number of lines that are shown per list. The JSON contains all. */
@@ -25,10 +26,10 @@ export function reconcileText(report: ReconcileReport): string {
 
 function installationText(report: InstallationReport): string {
   const sections = [
-    [`Installation ${report.installation}: ${verdictTitle(report)}`],
-    ...(report.empty ? [] : [['Trial balance', ...trialBalanceTable(report), ...clearingNotes(report)]]),
-    ['Documents', ...statesTable(report)],
-    ['Equations', ...equationSections(report)],
+    [`${labels.installation({ label: String(report.installation) })}: ${verdictTitle(report)}`],
+    ...(report.empty ? [] : [[sectionHeads.trialBalance, ...trialBalanceTable(report), ...clearingNotes(report)]]),
+    [sectionHeads.documents, ...statesTable(report)],
+    [sectionHeads.equations, ...equationSections(report)],
     ...refetchedSections(report),
     ...outsideSections(report),
     ...listedSections(report),
@@ -50,7 +51,7 @@ function outsideSections(report: InstallationReport): string[][] {
   const { outside, left_as_posted: left, currency, not_in_erp: notInErp = {} } = report;
   const declined = outsideTable(left, currency).map((line) => `  ${line}`);
   const table = outsideTable(outside, currency).map((line) => `  ${line}`);
-  const states = Object.entries(notInErp).map(([state, n]) => `  ${state.replaceAll('_', ' ')}  ${n}`);
+  const states = Object.entries(notInErp).map(([state, n]) => `  ${codeWord(state).replaceAll('_', ' ')}  ${n}`);
   return [
     ...(table.length === 0 ? [] : [[texts.outside, ...table]]),
     ...(declined.length === 0 ? [] : [[texts.declined, ...declined]]),
@@ -59,8 +60,9 @@ function outsideSections(report: InstallationReport): string[][] {
 }
 
 function trialBalanceTable({ trial_balance: lines, currency }: InstallationReport): string[] {
+  const [debit = '', ...others] = heads('debit', 'credit', 'balance');
   return indentedTable(
-    ['account', 'name', 'role', `debit ${currency}`, 'credit', 'balance'],
+    [...heads('account', 'name', 'role'), `${debit} ${currency}`, ...others],
     lines.map((line) => [line.account, line.name ?? '', line.role ?? '', line.debit, line.credit, line.balance]),
     3,
   );
@@ -90,8 +92,8 @@ function statesTable({ states }: InstallationReport): string[] {
   const kinds = Object.entries(states);
   const names = [...new Set(kinds.flatMap(([, counts]) => Object.keys(counts)))].sort();
   return indentedTable(
-    ['state', ...kinds.map(([kind]) => kind)],
-    names.map((name) => [name, ...kinds.map(([, counts]) => String(counts[name] ?? 0))]),
+    [...heads('state'), ...kinds.map(([kind]) => codeWord(kind))],
+    names.map((name) => [codeWord(name), ...kinds.map(([, counts]) => String(counts[name] ?? 0))]),
     1,
   );
 }
@@ -113,11 +115,13 @@ function equationLines(
   equation: Equation,
   currency: string,
 ): string[] {
-  if (equation.ok) return [`  ${name.padEnd(3)} ok          ${titleOf(name, equation)}`];
-  const unit = name === 'E6' || name === 'E10' ? 'documents' : currency;
+  const width = Math.max(checkWords.ok.length, checkWords.difference.length);
+  if (equation.ok) return [`  ${name.padEnd(3)} ${checkWords.ok.padEnd(width)}  ${titleOf(name, equation)}`];
+  const { difference } = equation;
+  const shownDifference = typeof difference === 'number' ? count(difference, 'document') : `${difference} ${currency}`;
   const documents = equation.documents.map(noteLine);
   return [
-    `  ${name.padEnd(3)} DIFFERENCE  ${titles[name]}: ${equation.difference} ${unit}`,
+    `  ${name.padEnd(3)} ${checkWords.difference.padEnd(width)}  ${titles[name]}: ${shownDifference}`,
     ...bullets(documents, equation.documents_omitted ?? 0, '        '),
   ];
 }
@@ -166,10 +170,7 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
       listed.liabilities_in_debit.map(({ account, roles, balance }) => `${account} (${roles.join(', ')}): ${balance}`),
     ],
     [texts.centsSettled, residueTable(listed.residues)],
-    [
-      texts.daysWithoutSummary,
-      listed.unsummarised.map(({ date, entries }) => `${date}  ${entries} ${entries === 1 ? 'entry' : 'entries'}`),
-    ],
+    [texts.daysWithoutSummary, listed.unsummarised.map(({ date, entries }) => `${date}  ${count(entries, 'entry')}`)],
     [
       texts.reports,
       listed.reports.map(({ document, code, message }) => `${shown(document)}: ${code}: ${shown(message)}`),
@@ -190,7 +191,7 @@ function residueTable(residues: Listed['residues']): string[] {
   const accounts = [...Map.groupBy(residues, ({ account }) => account)].sort(([a], [b]) => (a < b ? -1 : 1));
   const rows = accounts.map(([account, days]) => {
     const amount = sum(days.map(({ residue }) => new Money(residue)));
-    return [account, amount.toFixed(4), `over ${days.length} ${days.length === 1 ? 'day' : 'days'}`];
+    return [account, amount.toFixed(4), labels.over({ days: count(days.length, 'day') })];
   });
   return columns(rows, [1]);
 }
@@ -202,7 +203,7 @@ function noteLine({ document, message }: { document: string; message: string }):
 function bullets(lines: string[], omitted: number, indent: string): string[] {
   const more = Math.max(0, lines.length - mostShown) + omitted;
   const head = lines.slice(0, mostShown).map((line) => `${indent}${line}`);
-  return more > 0 ? [...head, `${indent}… and ${more} more`] : head;
+  return more > 0 ? [...head, `${indent}${labels.more({ count: more })}`] : head;
 }
 
 /** A table whose columns from `firstNumber` on are right-aligned. */

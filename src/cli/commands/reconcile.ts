@@ -10,6 +10,7 @@ import { readAccountNames } from '../../reports/account-names.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
 import { lineRoles } from '../../terms.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
+import { stepTexts } from '../../texts/steps.ts';
 import { amount, counts, date, documentStates } from '../answer.ts';
 import { chosenBooks, localTimes } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
@@ -145,7 +146,7 @@ function reconcile(context: CommandContext, options: Options): Promise<number> {
     const unnamed = erp
       ? await reconcileWithErp({ ...app, clock: systemClock }, ownBooks, chosen, {
           ...{ full, signal: context.signal },
-          onProgress: (installation, entries) => app.log.debug({ installation, entries }, 'entries read back'),
+          onProgress: (installation, entries) => app.log.debug({ installation, entries }, stepTexts.readingBack),
           onWaiting: (installation) => context.note(noteText(installation, { reason: 'waiting_for_reading' }, times)),
         })
       : ownBooks;

@@ -129,10 +129,5 @@ function refuseReal(folder: string, real: Books): void {
 }
 
 function listed(books: Books): string {
-  return books
-    .map(
-      ({ installation, source, entries }) =>
-        `installation ${installation} of ${source}, ${count(entries, 'entry', 'entries')}`,
-    )
-    .join('; ');
+  return books.map((each) => removeDataTexts.booksOf({ ...each, entries: count(each.entries, 'entry') })).join('; ');
 }

@@ -2,12 +2,13 @@ import { Option } from 'commander';
 import { z } from 'zod';
 import type { ReplayedWindow, ReplayRequest } from '../../../workflows/messages.ts';
 import { about } from '../../domain/durations.ts';
+import { shown } from '../../languages/language.ts';
 import { type ReplayChanges, replayChanges } from '../../queries/replay-changes.ts';
 import { type ReplayCost, replayCost } from '../../queries/replay-cost.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import type { Span } from '../../sync/replay/spans.ts';
-import { streamNames } from '../../sync/streams.ts';
 import { recordKinds } from '../../terms.ts';
+import { fieldTitles, labels } from '../../texts/commands/labels.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { replayTexts, windowTexts } from '../../texts/commands/windows.ts';
 import { replayNow } from '../../windows/replay.ts';
@@ -103,7 +104,7 @@ function replay(context: CommandContext, options: Options, names: readonly strin
       ...{ cost: costs, left_out: [...new Set([...leftBefore, ...leftOut])] },
     });
     const todo = planned.filter(({ spans }) => spans.length > 0);
-    for (const each of todo) context.note(costText(each, costs, localTimes(app.config)));
+    for (const each of todo) context.note(context.show(() => costText(each, costs, localTimes(app.config))));
     const notDone =
       todo.length === 0
         ? replayTexts[options.failed ? 'allCovered' : 'nothing']
@@ -132,10 +133,9 @@ async function run(
   todo: readonly Chosen[],
   waitDeliverySeconds: number,
 ): Promise<{ windows: FinishedReplay[]; leftOut: string[] }> {
-  const bars = new ProgressBars(context.io.stderr);
+  const bars = new ProgressBars(context.io.stderr, context.language);
   const { windows, leftOut } = await replayNow(app, todo.map(requestOf), {
-    onProgress: (progress) =>
-      bars.show({ ...progress, step: todo.length > 1 ? `${progress.installation} ${progress.step}` : progress.step }),
+    onProgress: (progress) => bars.show({ ...progress, of: todo.length > 1 ? progress.installation : null }),
     afterWindows: async (engine) => {
       bars.end();
       const installations = todo.map((each) => each.installation);
@@ -189,13 +189,13 @@ function costText({ installation: id, spans }: Chosen, costs: readonly ReplayCos
   ];
   const cost = costs.find((each) => each.installation === id);
   if (cost === undefined) return lines.join('\n');
-  const toRead = recordKinds.map((kind) => `${cost.records[kind]} ${streamNames[kind]}`).join(', ');
-  const of = { requests: count(cost.requests, 'request'), weight: cost.weight, time: about(cost.seconds) };
+  const toRead = recordKinds.map((kind) => count(cost.records[kind], kind)).join(', ');
+  const of = { requests: count(cost.requests, 'request'), weight: cost.weight, time: shown(about(cost.seconds)) };
   lines.push(`  ${replayTexts.cost({ ...of, records: toRead })}`);
   for (const { action, requests, weight } of cost.lists) {
     lines.push(`    ${action.padEnd(24)} ${replayTexts.ofList({ requests: count(requests, 'request'), weight })}`);
   }
-  for (const remark of new Set(cost.remarks)) lines.push(`  ${remark}`);
+  for (const remark of new Set(cost.remarks)) lines.push(`  ${shown(remark)}`);
   return lines.join('\n');
 }
 
@@ -205,22 +205,21 @@ function spanText({ invoice: { from, to }, windows }: Span, at: TimeText): strin
 }
 
 function windowsText(windows: readonly number[]): string {
-  const shown = windows.slice(0, 10).join(', ');
-  return `window${windows.length > 1 ? 's' : ''} ${shown}${windows.length > 10 ? ', …' : ''}`;
+  const list = windows.slice(0, 10).join(', ');
+  return labels.windows({ count: windows.length, list: `${list}${windows.length > 10 ? ', …' : ''}` });
 }
 
 /** One replayed interval as a block of lines. */
 function replayBlock(replayed: FinishedReplay, times: LocalTimes): string {
   const { changed, replayed: windows } = replayed;
   const parts = [
-    ...(changed.versions > 0 ? [count(changed.versions, 'new version')] : []),
+    ...(changed.versions > 0 ? [count(changed.versions, 'newVersion')] : []),
     ...(changed.posted > 0 ? [replayTexts.posted({ documents: count(changed.posted, 'document') })] : []),
     ...(changed.corrected > 0 ? [replayTexts.corrected({ documents: count(changed.corrected, 'document') })] : []),
   ];
-  return [
-    windowBlock(replayed, times),
-    ...(windows.length > 0 ? [`  replayed      ${windowsText(windows)}`] : []),
-    `  changed       ${parts.length > 0 ? parts.join(', ') : replayTexts.unchanged}`,
-    ...changed.documents.map((document) => `                ${document}`),
-  ].join('\n');
+  return windowBlock(replayed, times, [
+    ...(windows.length > 0 ? [[fieldTitles.replayed, windowsText(windows)] as const] : []),
+    [fieldTitles.changed, parts.length > 0 ? parts.join(', ') : replayTexts.unchanged],
+    ...changed.documents.map((document) => ['', document] as const),
+  ]);
 }

@@ -4,6 +4,9 @@ import { formatExact, type Money, zero } from '../../domain/money.ts';
 import { inLanguage, shown } from '../../languages/language.ts';
 import type { Figure, Item, Section } from '../../reports/report-sections.ts';
 import type { Language } from '../../texts/catalogue.ts';
+import { labels } from '../../texts/commands/labels.ts';
+import { windowTexts } from '../../texts/commands/windows.ts';
+import { columnTitles } from '../../texts/reports/columns.ts';
 import { reportNotes, reportTexts } from '../../texts/reports/reports.ts';
 import { columns, count } from '../render/text.ts';
 import { outsideText } from '../render/verdict.ts';
@@ -45,8 +48,11 @@ function missingLines({ outside, period, of, installation }: InstallationReport)
 
 function heading({ installation, period: { from, through }, of, recordedBy, headed = [] }: InstallationReport): string {
   const { startDate, timezone } = installation;
-  const when = of === 'month' || of === 'span' ? `${from} to ${through}` : reportNotes.endOf({ through });
-  const first = `Installation ${labelOf(installation)}, ${when}, ${installation.currency}`;
+  const when =
+    of === 'month' || of === 'span'
+      ? windowTexts.interval({ from: String(from), to: through })
+      : reportNotes.endOf({ through });
+  const first = [labels.installation({ label: labelOf(installation) }), when, installation.currency].join(', ');
   if (of !== 'span') return [first, ...headed.map((line) => shown(line))].join('\n');
   const recorded = recordedBy && reportTexts.recordedBy({ time: localTimeOf(recordedBy, timezone) });
   return [first, reportTexts.salesBooks({ startDate }), ...(recorded ? [recorded] : [])].join('\n');
@@ -69,14 +75,17 @@ async function* sectionText(
 ): AsyncGenerator<string> {
   const figures = documents ? all : all.filter(({ amounts }) => !Object.values(amounts).every(isZero));
   const left = all.length - figures.length;
-  const note = left === 0 ? '' : `\n  ${reportNotes.zeroLines({ lines: count(left, 'line') })}`;
+  const zeros = inLanguage(language, () => reportNotes.zeroLines({ lines: count(left, 'line') }));
+  const note = left === 0 ? '' : `\n  ${zeros}`;
   if (figures.length === 0) {
-    yield `${shown(shape.title, language)}\n  nothing${note}`;
+    yield `${shown(shape.title, language)}\n  ${inLanguage(language, () => labels.nothing)}${note}`;
     return;
   }
   const { decimals } = report.installation;
   const amounts = shape.amounts.filter(({ name, isRare }) => !isRare || figures.some((figure) => has(figure, name)));
-  const details = documents ? [{ name: 'document', title: 'document' }, ...shape.facts] : [];
+  const details = documents
+    ? [{ name: 'document', title: inLanguage(language, () => columnTitles.document) }, ...shape.facts]
+    : [];
   const money = (of: Item['amounts']) => amounts.map(({ name }) => formatExact(of[name] ?? zero, decimals));
   const first = shape.keys.length + details.length;
   const right = [
@@ -107,7 +116,11 @@ async function* sectionText(
     }
   }
   if (Object.keys(total).length > 0)
-    kept.push(['total', ...Array.from({ length: first - 1 }, () => ''), ...money(total)]);
+    kept.push([
+      inLanguage(language, () => labels.total),
+      ...Array.from({ length: first - 1 }, () => ''),
+      ...money(total),
+    ]);
   yield table() + note;
 }
 

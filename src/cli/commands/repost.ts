@@ -15,6 +15,7 @@ import { remapTexts } from '../../texts/commands/mapping.ts';
 import { resultTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { documentErrors } from '../../texts/errors/documents.ts';
+import { stepTexts } from '../../texts/steps.ts';
 import { agreed } from '../acting.ts';
 import { chosenBooksAsNext } from '../books.ts';
 import { calendarDate, type Definition, installation, option, yes } from '../command.ts';
@@ -119,14 +120,16 @@ async function isAgreed(
     const summary = new RemapSummary(view, 'preview');
     const remapped = previewRemap(app.db, installation, app.practice(id), selection);
     const total = await countInForce(app.db, id, selection);
-    for await (const batch of withProgress(context, 'comparing', total, remapped))
+    for await (const batch of withProgress(context, stepTexts.comparing, total, remapped))
       for (const one of batch) summary.add(one);
     const { corrected, change_held, left_as_posted } = summary.document().counts;
     const open = corrected + change_held - left_as_posted;
     asked += open;
     if (open > 0)
       context.note(
-        `${remapTexts.title({ installation: id, mapping: mappingName(installation) })}\n${summary.text()}\n`,
+        context.show(
+          () => `${remapTexts.title({ installation: id, mapping: mappingName(installation) })}\n${summary.text()}\n`,
+        ),
       );
   }
   if (asked === 0) return 'nothing';
@@ -193,7 +196,7 @@ async function repostOne(
   const onAbort = () => context.note(remapTexts.interrupted);
   if (!isDry) context.signal.addEventListener('abort', onAbort, { once: true });
   const total = await countInForce(app.db, id, selection);
-  const shown = withProgress(context, isDry ? 'comparing' : 'reposting', total, batches);
+  const shown = withProgress(context, isDry ? stepTexts.comparing : stepTexts.reposting, total, batches);
   const items = changeItems(shown, id, view, summary);
   if (details) await result.list(items);
   else for await (const _ of items);

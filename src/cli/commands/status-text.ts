@@ -7,18 +7,34 @@ import type { LaneStatus } from '../../queries/lanes.ts';
 import type { ReconcileStatus } from '../../queries/reconcile-turns.ts';
 import type { ScrubStatus } from '../../queries/scrub.ts';
 import type { InstallationStatus, StatusSummary } from '../../queries/status.ts';
+import { labels, fieldTitles as titles } from '../../texts/commands/labels.ts';
 import { putOffTexts, statusSummaryTexts as sums, statusTexts as texts } from '../../texts/commands/status.ts';
 import { vatReturnTexts } from '../../texts/reports/vat-returns.ts';
 import type { TemporalStatus } from '../../windows/temporal-status.ts';
-import { deliveryLines } from '../render/delivery.ts';
-import { bar, columns, count, duration, instant, type TimeText, table, writtenBackText } from '../render/text.ts';
+import { deliveryFields } from '../render/delivery.ts';
+import {
+  bar,
+  codeWord,
+  columns,
+  count,
+  duration,
+  type Field,
+  fieldLines,
+  heads,
+  instant,
+  type TimeText,
+  table,
+  writtenBackText,
+} from '../render/text.ts';
 import { filedReturnLines } from '../render/vat-returns.ts';
-import { verdictLines } from '../render/verdict.ts';
+import { verdictFields } from '../render/verdict.ts';
 
 /** The text of `status` for several installations: a summary, and a line per installation, the most urgent first. */
 export function summaryText(summary: StatusSummary, found: readonly InstallationStatus[]): string {
   const installations = visibleIn([...found]);
-  const words = healths.filter((word) => summary.health[word] > 0).map((word) => `${summary.health[word]} ${word}`);
+  const words = healths
+    .filter((word) => summary.health[word] > 0)
+    .map((word) => `${summary.health[word]} ${codeWord(word)}`);
   const lag = summary.longest_lag_seconds;
   const sum = [
     `${count(summary.installations, 'installation')}: ${words.reverse().join(', ')}`,
@@ -40,10 +56,10 @@ export function summaryText(summary: StatusSummary, found: readonly Installation
       String(installation),
       name ?? '',
       lag_seconds === null ? '-' : duration(lag_seconds),
-      late && health !== 'late' ? `${health}, late` : health,
+      healthText(health, late),
       shown(cause?.message ?? ''),
     ]);
-  const header = ['installation', 'name', 'lag', 'health', 'cause'];
+  const header = heads('installation', 'name', 'lag', 'health', 'cause');
   return [sum.join('; '), '', columns([header, ...lines], [0, 2]).join('\n'), '', sums.hint].join('\n');
 }
 
@@ -68,70 +84,86 @@ export function statusText(found: InstallationStatus, at: TimeText = instant): s
   const status = visibleIn(found);
   const { lag_seconds, synced_to, last_window, budgets, states } = status;
   const isSynced = synced_to !== null && lag_seconds !== null;
-  const lines = [
-    `Installation ${labelOf({ id: status.installation, name: status.name })}`,
-    `  health        ${status.health}${status.late && status.health !== 'late' ? ', late' : ''}${status.cause ? `: ${shown(status.cause.message)}` : ''}`,
-    `  synced to     ${isSynced ? texts.syncedTo({ at: at(synced_to), lag: duration(lag_seconds) }) : 'never'}`,
-    `  last window   ${last_window ? texts.window({ outcome: last_window.outcome, at: at(last_window.opened_at) }) : texts.noWindow}`,
+  const fields: Field[] = [
+    [
+      titles.health,
+      `${healthText(status.health, status.late)}${status.cause ? `: ${shown(status.cause.message)}` : ''}`,
+    ],
+    [titles.syncedTo, isSynced ? texts.syncedTo({ at: at(synced_to), lag: duration(lag_seconds) }) : labels.never],
+    [
+      titles.lastWindow,
+      last_window
+        ? texts.window({ outcome: codeWord(last_window.outcome), at: at(last_window.opened_at) })
+        : texts.noWindow,
+    ],
   ];
   if (last_window?.error && last_window.error.message !== status.cause?.message)
-    lines.push(`                ${shown(last_window.error.message)}`);
+    fields.push(['', shown(last_window.error.message)]);
   if (status.cause?.attempts !== undefined && status.cause.since) {
     const attempts = count(status.cause.attempts, 'attempt');
-    lines.push(`                ${texts.attempts({ attempts, at: at(status.cause.since) })}`);
+    fields.push(['', texts.attempts({ attempts, at: at(status.cause.since) })]);
   }
-  lines.push(...status.lanes.flatMap((lane) => laneLines(lane, at)));
-  if (status.daemon === false) lines.push(`  daemon        ${texts.noDaemon}`);
+  fields.push(...status.lanes.flatMap((lane) => laneFields(lane, at)));
+  if (status.daemon === false) fields.push([titles.daemon, texts.noDaemon]);
   if (status.untaken_tick) {
     const { since, workflow_id } = status.untaken_tick;
-    lines.push(`  untaken       ${texts.untaken({ at: at(since), workflow: workflow_id })}`);
+    fields.push([titles.untaken, texts.untaken({ at: at(since), workflow: workflow_id })]);
   }
   if (status.paused) {
     const { by, reason, since } = status.paused;
-    lines.push(`  paused        ${texts.paused({ at: at(since), by, reason })}`);
+    fields.push([titles.paused, texts.paused({ at: at(since), by, reason })]);
   }
   if (status.sign_in) {
     const { refusals, since, ask_again_at } = status.sign_in;
     const times = count(refusals, 'time');
-    lines.push(`  sign-in       ${texts.signIn({ times, since: at(since), next: at(ask_again_at) })}`);
+    fields.push([titles.signIn, texts.signIn({ times, since: at(since), next: at(ask_again_at) })]);
   }
-  for (const { message } of last_window?.remarks ?? []) lines.push(`  remark        ${shown(message)}`);
+  for (const { message } of last_window?.remarks ?? []) fields.push([titles.remark, shown(message)]);
   if (status.schedule !== null && status.schedule.missed + status.schedule.dropped > 0) {
     const { missed, dropped, missed_at } = status.schedule;
     const windows = count(missed + dropped, 'window');
-    lines.push(`  missed        ${texts.missed({ windows, at: missed_at && at(missed_at) })}`);
+    fields.push([titles.missed, texts.missed({ windows, at: missed_at && at(missed_at) })]);
   }
   for (const [kind, byState] of Object.entries(states)) {
-    const parts = Object.entries(byState).map(([state, n]) => `${n} ${state}`);
-    lines.push(`  ${kind.padEnd(12)}  ${parts.join(', ') || texts.none}`);
+    const parts = Object.entries(byState).map(([state, n]) => `${n} ${codeWord(state)}`);
+    fields.push([codeWord(kind), parts.join(', ') || texts.none]);
   }
-  lines.push(`  problems      ${status.problems === 0 ? texts.none : count(status.problems, 'document')}`);
+  fields.push([titles.problems, status.problems === 0 ? texts.none : count(status.problems, 'document')]);
   if (status.vat_returns?.filed_through) {
     const through = status.vat_returns.filed_through;
     const all = [vatReturnTexts.filedThrough({ through }), ...filedReturnLines(status.vat_returns)];
-    lines.push(...all.map((line, n) => `  ${(n === 0 ? 'VAT returns' : '').padEnd(12)}  ${line}`));
+    fields.push(...all.map((line, n): Field => [n === 0 ? titles.vatReturns : '', line]));
   }
-  lines.push(...verdictLines(status.verdict, at), `  reconcile     ${reconcileText(status.reconcile, at)}`);
+  fields.push(...verdictFields(status.verdict, at), [titles.reconcile, reconcileText(status.reconcile, at)]);
   const { confirmed, unconfirmed } = status.write_backs;
-  if (confirmed + unconfirmed > 0) lines.push(`  written back  ${writtenBackText(confirmed, unconfirmed)}`);
-  if (status.delivery) lines.push(...deliveryLines(status.delivery, at));
-  if (status.seal) lines.push(`  seals         ${sealText(status.seal, at)}`);
-  lines.push(...scrubLines(status.scrub, at));
-  if (budgets.length > 0) lines.push('  rate budgets', indent(budgetTable(budgets, at)));
-  lines.push(`  next step     ${status.next_step}`);
-  return lines.join('\n');
+  if (confirmed + unconfirmed > 0) fields.push([titles.writtenBack, writtenBackText(confirmed, unconfirmed)]);
+  if (status.delivery) fields.push(...deliveryFields(status.delivery, at));
+  if (status.seal) fields.push([titles.seals, sealText(status.seal, at)]);
+  fields.push(...scrubLines(status.scrub, at).map((line, n): Field => [n === 0 ? titles.scrub : '', line]));
+  const lines = fieldLines([...fields, [titles.nextStep, shown(status.next_step)]]);
+  const table = budgets.length > 0 ? [`  ${titles.rateBudgets}`, indent(budgetTable(budgets, at))] : [];
+  return [
+    labels.installation({ label: labelOf({ id: status.installation, name: status.name }) }),
+    ...lines.slice(0, -1),
+    ...table,
+    ...lines.slice(-1),
+  ].join('\n');
+}
+
+function healthText(health: InstallationStatus['health'], isLate: boolean): string {
+  return `${codeWord(health)}${isLate && health !== 'late' ? labels.late : ''}`;
 }
 
 /** Example: `live lane     at work since …; waits since … for an answer of the practice API (GET /4711/invoice/)`. */
-function laneLines(
+function laneFields(
   { lane, since, alive, waits_for, waits_since, error, attempts }: LaneStatus,
   at: TimeText,
-): string[] {
-  const title = `${lane} lane`.padEnd(14);
-  const waits = waits_for === null ? '' : texts.waits({ at: at(waits_since), what: waits_for });
+): Field[] {
+  const waits = waits_for === null ? '' : texts.waits({ at: at(waits_since), what: shown(waits_for) });
   const gone = alive ? '' : texts.noHeartbeat;
-  const last = error && texts.lastError({ times: count(attempts, 'time'), message: error.message });
-  return [`  ${title}${texts.atWork({ at: at(since) })}${waits}${gone}`, ...(last ? [`                ${last}`] : [])];
+  const last = error && texts.lastError({ times: count(attempts, 'time'), message: shown(error.message) });
+  const title = titles.lane({ lane: codeWord(lane) });
+  return [[title, `${texts.atWork({ at: at(since) })}${waits}${gone}`], ...(last ? [['', last] as const] : [])];
 }
 
 function sealText({ sealed_at, seq, unsealed }: NonNullable<InstallationStatus['seal']>, at: TimeText): string {
@@ -144,20 +176,18 @@ export function reconcileText(
   { age_seconds: age, old, next_at, put_off, error }: ReconcileStatus,
   at: TimeText = instant,
 ): string {
-  const last = age === null ? 'never' : `${duration(age)} ago`;
-  const next = next_at === null ? texts.neverAutomatic : `next ${at(next_at)}`;
-  const failed = error === null ? '' : texts.failed({ message: error.message.replace(/\.$/, '') });
-  return `${last}${old && age !== null ? ', OLD' : ''}${failed}; ${put_off === null ? next : putOffTexts[put_off]}`;
+  const last = age === null ? labels.never : labels.ago({ time: duration(age) });
+  const next = next_at === null ? texts.neverAutomatic : labels.next({ at: at(next_at) });
+  const failed = error === null ? '' : texts.failed({ message: shown(error.message).replace(/\.$/, '') });
+  return `${last}${old && age !== null ? labels.old : ''}${failed}; ${put_off === null ? next : putOffTexts[put_off]}`;
 }
 
 function scrubLines(
   { state, days, began_at, finished_at, forecast_at, late, lists, last_pass }: ScrubStatus,
   at: TimeText,
 ): string[] {
-  const title = '  scrub         ';
-  const margin = ' '.repeat(title.length);
-  if (state === 'off') return [`${title}${texts.scrubOff}`];
-  if (began_at === null || lists === null) return [`${title}${texts.scrubToStart({ days: count(days, 'day') })}`];
+  if (state === 'off') return [texts.scrubOff];
+  if (began_at === null || lists === null) return [texts.scrubToStart({ days: count(days, 'day') })];
   const all = Object.values(lists);
   const records = count(
     all.reduce((read, list) => read + list.records, 0),
@@ -166,14 +196,14 @@ function scrubLines(
   const expected = all.reduce((records, list) => records + list.of, 0);
   const lines = [
     state === 'done'
-      ? `${title}${texts.scrubDone({ records, at: at(finished_at ?? began_at) })}`
-      : `${title}${texts.scrubReading({ records, all: expected, at: at(began_at) })}`,
-    `${margin}${found(lists)}`,
+      ? texts.scrubDone({ records, at: at(finished_at ?? began_at) })
+      : texts.scrubReading({ records, all: expected, at: at(began_at) }),
+    found(lists),
   ];
-  if (state === 'reading' && last_pass) lines.push(`${margin}${texts.previousPass({ found: found(last_pass.lists) })}`);
+  if (state === 'reading' && last_pass) lines.push(texts.previousPass({ found: found(last_pass.lists) }));
   if (late) {
     const end = forecast_at && at(forecast_at);
-    lines.push(`${margin}${texts.scrubLate({ days: count(days, 'day'), end })}`);
+    lines.push(texts.scrubLate({ days: count(days, 'day'), end }));
   }
   return lines;
 }
@@ -194,7 +224,7 @@ function found(lists: NonNullable<ScrubStatus['lists']>): string {
 
 function budgetTable(budgets: InstallationStatus['budgets'], at: TimeText): string {
   return table(
-    ['action', '', 'used', 'free', 'of', ''],
+    heads('endpoint', '', 'used', 'free', 'limit', ''),
     budgets.map((budget) => [
       budget.action,
       bar(budget),
@@ -204,7 +234,7 @@ function budgetTable(budgets: InstallationStatus['budgets'], at: TimeText): stri
       [
         budget.limit_now < budget.limit ? texts.lowered(budget) : '',
         budget.blocked_until ? texts.blocked({ at: at(budget.blocked_until) }) : '',
-        budget.waiting > 0 ? texts.waiting({ processes: count(budget.waiting, 'process', 'processes') }) : '',
+        budget.waiting > 0 ? texts.waiting({ processes: count(budget.waiting, 'process') }) : '',
       ]
         .filter(Boolean)
         .join(', '),

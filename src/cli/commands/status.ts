@@ -5,6 +5,7 @@ import { putOffReasons } from '../../queries/reconcile-turns.ts';
 import { type InstallationStatus, installationStatuses, statusSummary } from '../../queries/status.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import { servedInstallations } from '../../runtime/presence.ts';
+import { resultTexts } from '../../texts/commands/results.ts';
 import { probePostgres } from '../../windows/probes.ts';
 import { answerWithinMs, temporalStatus } from '../../windows/temporal-status.ts';
 import { untakenTicks } from '../../windows/untaken.ts';
@@ -195,7 +196,7 @@ function status(context: CommandContext, options: Options): Promise<number> {
     const summary = statusSummary(installations);
     const mail = config.mail === null ? null : await mailTrouble(db, clock());
     const unwritable = await probePostgres(app, answerWithinMs);
-    if (unwritable) context.note(`warning: ${unwritable.message} ${unwritable.todo}`);
+    if (unwritable) context.note(resultTexts.warning({ message: `${unwritable.message} ${unwritable.todo}` }));
     await context.result({ summary, temporal, mail, installations }, () => {
       const [only, ...more] = installations;
       const text =

@@ -1,18 +1,20 @@
 import { Option } from 'commander';
 import { z } from 'zod';
 import { visible } from '../../domain/text.ts';
+import { shown } from '../../languages/language.ts';
 import { type RecordedWindow, recordedWindows } from '../../queries/windows.ts';
 import { type App, chosenInstallations } from '../../runtime/app.ts';
 import { type Gap, type GapReport, gapsOf } from '../../sync/replay/gaps.ts';
 import { streamNames } from '../../sync/streams.ts';
 import type { InstallationId } from '../../terms.ts';
+import { labels } from '../../texts/commands/labels.ts';
 import { resultTexts } from '../../texts/commands/results.ts';
 import { windowListTexts as texts, windowTexts } from '../../texts/commands/windows.ts';
 import { instant, plainError, remark } from '../answer.ts';
 import { type LocalTimes, localTimes, named } from '../books.ts';
 import { type Definition, installation, option, wholeNumber } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { count, table } from '../render/text.ts';
+import { codeWord, count, heads, table } from '../render/text.ts';
 import { label, type Named } from '../render/window.ts';
 import { withApp } from '../with-app.ts';
 
@@ -118,17 +120,33 @@ async function gaps(context: CommandContext, { db, config }: App, installations:
 
 export function windowsTable(windows: (RecordedWindow & Named)[], at: LocalTimes): string {
   return table(
-    ['window', 'installation', 'kind', 'opened', 'from', 'to', 'outcome', 'covered by', 'error', 'remarks'],
+    heads(
+      ...([
+        'window',
+        'installation',
+        'kind',
+        'opened',
+        'from',
+        'to',
+        'outcome',
+        'covered_by',
+        'error',
+        'remarks',
+      ] as const),
+    ),
     windows.map((window) => [
       window.id,
       label(window),
-      `${window.kind} (${window.trigger})`,
+      `${codeWord(window.kind)} (${codeWord(window.trigger)})`,
       at(window.installation, window.opened_at),
       at(window.installation, window.from),
       at(window.installation, window.to),
-      window.idle_windows === null ? window.outcome : `${window.outcome}, ${count(window.idle_windows, 'idle window')}`,
+      [
+        codeWord(window.outcome),
+        ...(window.idle_windows === null ? [] : [count(window.idle_windows, 'idleWindow')]),
+      ].join(', '),
       window.outcome === 'failed' ? (window.covered_by?.join(', ') ?? texts.notCovered) : '',
-      window.error ? `${window.error.code}: ${window.error.message}` : '',
+      window.error ? `${window.error.code}: ${shown(window.error.message)}` : '',
       window.remarks.map(({ code }) => code).join(', '),
     ]),
   );
@@ -139,13 +157,13 @@ const maximumIds = 10;
 /** The next steps for failed windows that are not covered, a line per step. Null if there are none. */
 export function windowsTodo(windows: readonly RecordedWindow[]): string | null {
   const open = windows.filter(({ outcome, covered_by }) => outcome === 'failed' && covered_by === null);
-  const ways = Map.groupBy(open, ({ error }) => (error === null ? '' : `${error.code}: ${error.todo}`));
+  const ways = Map.groupBy(open, ({ error }) => (error === null ? '' : `${error.code}: ${shown(error.todo)}`));
   ways.delete('');
   if (ways.size === 0) return null;
   const lines = [...ways].map(([way, of]) => {
     const ids = of.slice(0, maximumIds).map(({ id }) => id);
     const others = of.length > ids.length ? texts.more({ count: of.length - ids.length }) : '';
-    return visible(`  ${of.length === 1 ? 'window' : 'windows'} ${ids.join(', ')}${others}: ${way}`);
+    return visible(`  ${labels.windows({ count: of.length, list: `${ids.join(', ')}${others}` })}: ${way}`);
   });
   return [texts.todo, ...lines].join('\n');
 }
@@ -174,7 +192,7 @@ function gapsText({ installation, since, gaps }: InstallationGaps, at: LocalTime
   if (gaps.length === 0) return texts.noGap({ installation, since: at(installation, since) });
   return gaps
     .map((gap) => {
-      const list = streamNames[gap.stream];
+      const list = codeWord(streamNames[gap.stream]);
       const what =
         gap.stream === 'payment'
           ? texts.withIds({ list, from: gap.from ?? 0, to: gap.to })

@@ -5,20 +5,12 @@ import type { ListAnswer } from '../../practice/client.ts';
 import { isJsonObject } from '../../records/json.ts';
 import { receivedIn } from '../../sync/walk/count-proof.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
-import { doctorPracticeTexts as texts } from '../../texts/commands/doctor.ts';
+import { checkNames, listNames, doctorPracticeTexts as texts } from '../../texts/commands/doctor.ts';
 import type { Check } from './check.ts';
-
-export const namesOfLists = {
-  invoice: 'invoices',
-  row: 'invoice rows',
-  payment: 'payments',
-  prepayment: 'prepayments',
-} as const;
 
 /** The first page of each list that could be read. */
 export type Answers = Partial<Record<RecordKind, ListAnswer>>;
 
-const check = 'addresses of records';
 /** Maximum length of the shown host names. */
 const longestHosts = 200;
 
@@ -40,11 +32,11 @@ function strangersOf(installation: number, kind: RecordKind, answer: ListAnswer 
   const all = receivedIn(answer);
   const what = foreign.length > 0 ? texts.otherInstallation : texts.noUsableId;
   const message = texts.strangers({
-    ...{ count: reported.length, all, list: namesOfLists[kind], what },
+    ...{ count: reported.length, all, list: listNames[kind], what },
     ...{ position: first.position, why: first.why },
   });
   const status = foreign.length === all ? 'fail' : 'warn';
-  return [{ installation, check, status, message, todo: todoOf(first.code) }];
+  return [{ installation, check: checkNames.addresses, status, message, todo: todoOf(first.code) }];
 }
 
 function hosts(installation: number, baseUrl: string, answers: Answers): Check {
@@ -52,10 +44,10 @@ function hosts(installation: number, baseUrl: string, answers: Answers): Check {
   const named = Object.values(answers).flatMap(({ results }) => results.map(({ value }) => hostIn(value)));
   const others = [...new Set(named)].filter((host) => host !== null && host !== own);
   if (others.length === 0) {
-    return { installation, check, status: 'ok', message: texts.hostsAgree, todo: null };
+    return { installation, check: checkNames.addresses, status: 'ok', message: texts.hostsAgree, todo: null };
   }
   const other = texts.otherHosts({ hosts: clip(others.join(', '), longestHosts), own: String(own) });
-  return { installation, check, status: 'warn', ...other };
+  return { installation, check: checkNames.addresses, status: 'warn', ...other };
 }
 
 function hostOf(address: string): string | null {

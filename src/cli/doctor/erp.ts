@@ -4,10 +4,9 @@ import type { InstallationConfig } from '../../config/load-config.ts';
 import { codeOf } from '../../domain/errors.ts';
 import { ErpError } from '../../erp/port.ts';
 import type { App } from '../../runtime/app.ts';
-import { doctorTexts } from '../../texts/commands/doctor.ts';
+import { checkNames, doctorTexts } from '../../texts/commands/doctor.ts';
 import { type Check, failure, passed } from './check.ts';
 
-const name = 'ERP';
 const timeoutMs = 60_000;
 /** A high number is a low priority: deliveries come first. */
 const priority = 9;
@@ -34,12 +33,12 @@ export async function checkErp(
     const counted = open === undefined ? '' : doctorTexts.openPeriods({ open });
     const user = erp.user === '' ? doctorTexts.userOfKey : erp.user;
     return [
-      passed(id, name, doctorTexts.erpAccepted({ kind: erp.kind, url: erp.url, user, periods: counted })),
+      passed(id, checkNames.erp, doctorTexts.erpAccepted({ kind: erp.kind, url: erp.url, user, periods: counted })),
       ...(await checkSecrets(app, installation, signal)),
     ];
   } catch (error) {
     signal.throwIfAborted();
-    if (!(error instanceof ErpError)) return [failure(id, name, error)];
+    if (!(error instanceof ErpError)) return [failure(id, checkNames.erp, error)];
     return [refused(id, error)];
   }
 }
@@ -63,21 +62,21 @@ export function expiryOf(installation: number, key: string, at: Date, now: Date)
   const quoted = JSON.stringify(key);
   const message =
     at <= now ? doctorTexts.keyExpired({ key: quoted, day }) : doctorTexts.keyExpires({ key: quoted, day, days });
-  if (days >= warningDays) return passed(installation, 'ERP key', message);
-  return { installation, check: 'ERP key', status: 'warn', message, todo: doctorTexts.renewKey };
+  if (days >= warningDays) return passed(installation, checkNames.erpKey, message);
+  return { installation, check: checkNames.erpKey, status: 'warn', message, todo: doctorTexts.renewKey };
 }
 
 async function checkFolder(installation: number, folder: string): Promise<Check> {
   try {
     await mkdir(folder, { recursive: true });
     await access(folder, constants.W_OK);
-    return passed(installation, name, doctorTexts.folder({ folder }));
+    return passed(installation, checkNames.erp, doctorTexts.folder({ folder }));
   } catch (error) {
     return {
       installation,
-      check: name,
+      check: checkNames.erp,
       status: 'fail',
-      ...doctorTexts.folderUnwritable({ folder, reason: codeOf(error) ?? 'unknown reason' }),
+      ...doctorTexts.folderUnwritable({ folder, reason: codeOf(error) ?? doctorTexts.unknownReason }),
     };
   }
 }
@@ -86,7 +85,7 @@ function refused(installation: number, { means, message }: ErpError): Check {
   const isAuth = means === 'auth';
   return {
     installation,
-    check: name,
+    check: checkNames.erp,
     status: 'fail',
     message,
     todo: isAuth ? doctorTexts.checkSignIn : doctorTexts.checkAddress,

@@ -1,9 +1,7 @@
 import type { Config } from '../../config/load-config.ts';
 import { MailError, trySmtp } from '../../mail/smtp.ts';
-import { doctorTexts as texts } from '../../texts/commands/doctor.ts';
+import { checkNames, doctorTexts as texts } from '../../texts/commands/doctor.ts';
 import { type Check, passed } from './check.ts';
-
-const name = 'mail';
 
 /** Connects to the mail server and signs in, and says who gets mail. Sends nothing. */
 export async function checkMail({ mail }: Pick<Config, 'mail'>, signal: AbortSignal): Promise<Check[]> {
@@ -14,7 +12,7 @@ export async function checkMail({ mail }: Pick<Config, 'mail'>, signal: AbortSig
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     const { message, todo } = error.plain;
-    return [{ installation: null, check: name, status: 'fail', message, todo }];
+    return [{ installation: null, check: checkNames.mail, status: 'fail', message, todo }];
   }
   const recipients = mail.recipients.map(({ address, send, installations }) =>
     texts.mailRecipient({
@@ -24,5 +22,5 @@ export async function checkMail({ mail }: Pick<Config, 'mail'>, signal: AbortSig
     }),
   );
   const said = { server: `${host}:${port}`, user: login?.user ?? null, recipients: recipients.join(', ') };
-  return [passed(null, name, texts.mail(said))];
+  return [passed(null, checkNames.mail, texts.mail(said))];
 }

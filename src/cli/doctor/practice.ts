@@ -18,9 +18,9 @@ import { readDefaultPageSizes } from '../../sync/capabilities/server.ts';
 import { certainSkewMs, skewInWords } from '../../sync/clock-remarks.ts';
 import { receivedIn } from '../../sync/walk/count-proof.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
-import { doctorPracticeTexts as texts } from '../../texts/commands/doctor.ts';
+import { checkNames, listNames, doctorPracticeTexts as texts } from '../../texts/commands/doctor.ts';
 import { healthCauses } from '../../texts/findings/health.ts';
-import { type Answers, checkAddresses, namesOfLists } from './addresses.ts';
+import { type Answers, checkAddresses } from './addresses.ts';
 import { type Check, failure } from './check.ts';
 
 /** Checks one installation's practice API: lists, filters, clock, page size, VAT groups, refunds and department settings. */
@@ -70,7 +70,7 @@ class Examination {
   }
 
   async #list(kind: RecordKind): Promise<ListAnswer | 'stop' | null> {
-    const name = `list of ${namesOfLists[kind]}`;
+    const name = checkNames.list({ list: listNames[kind] });
     try {
       const answer = await this.#client.list(kind, {}, null);
       this.#add(name, 'ok', texts.records(answer));
@@ -86,15 +86,15 @@ class Examination {
 
   #clock(answer: ListAnswer): void {
     if (answer.clock === 'unknown') {
-      this.#warn('clock', texts.clockUnknown());
+      this.#warn(checkNames.clock, texts.clockUnknown());
       return;
     }
     const skewMs = certainSkewMs(answer);
     if (Math.abs(skewMs) <= this.#installation.clockSkewLimitSeconds * 1000) {
-      this.#add('clock', 'ok', texts.clocksAgree);
+      this.#add(checkNames.clock, 'ok', texts.clocksAgree);
       return;
     }
-    this.#warn('clock', texts.clockWrong({ skew: skewInWords(skewMs) }));
+    this.#warn(checkNames.clock, texts.clockWrong({ skew: skewInWords(skewMs) }));
   }
 
   /** Compares the page size of each list with the configuration. A list with a single page shows no page size. */
@@ -107,11 +107,11 @@ class Examination {
     const sizeOf = (answer: ListAnswer | undefined) => (answer === undefined ? expected : receivedIn(answer));
     const shown = full.map((kind) => ({ kind, size: sizeOf(answers[kind]) }));
     const others = shown.filter(({ size }) => size !== expected);
-    const name = 'default page size';
+    const name = checkNames.pageSize;
     if (full.length === 0) this.#add(name, 'ok', texts.pageSizeUnknown({ expected }));
     else if (others.length === 0) this.#add(name, 'ok', `${expected}`);
     else {
-      const sizes = others.map(({ kind, size }) => texts.pageSizeOf({ size, list: namesOfLists[kind] })).join(', ');
+      const sizes = others.map(({ kind, size }) => texts.pageSizeOf({ size, list: listNames[kind] })).join(', ');
       this.#warn(name, texts.pageSizeOther({ sizes, expected }));
     }
   }
@@ -136,7 +136,7 @@ class Examination {
   }
 
   #filter({ list, filter, verdict, reason }: FilterFinding, known: StoredVerdict[]): void {
-    const name = `filter ${filter} on ${namesOfLists[list]}`;
+    const name = checkNames.filter({ filter, list: listNames[list] });
     const use = usedFilters[list][filter];
     const without = use ? texts.filterWithout(use) : '';
     if (verdict === 'honoured') this.#add(name, 'ok', use ? texts.filterHonoured : texts.filterHonouredInstead);
@@ -165,7 +165,7 @@ class Examination {
   /** The daily cost of the scrub, and whether it will read all records in time. */
   async #scrub(answers: Answers): Promise<void> {
     const { id, dialect, scrubDays, scrubMinShare } = this.#installation;
-    const name = 'scrub';
+    const name = checkNames.scrub;
     if (scrubDays === 0) {
       this.#add(name, 'ok', texts.scrubOff);
       return;
@@ -190,7 +190,7 @@ class Examination {
     const seen = refundsLower(
       answer.results.map(({ value }) => parseRecord('prepayment', value, this.#installation.dialect)),
     );
-    const name = 'refunds of prepayments';
+    const name = checkNames.refunds;
     const seenText = seen === null ? texts.refundsUnknown : seen ? texts.refundsLower : texts.refundsKeep;
     if (seen !== null && setting !== 'auto' && seen !== setting) {
       this.#warn(name, texts.refundsOther({ seen: seenText, lower: String(seen) }));
@@ -206,7 +206,7 @@ class Examination {
     const needed = this.#installation.mapping.policies.follow_source_lock;
     for (const department of departments) {
       const settings = await this.#client.departmentSettings(department);
-      const name = `settings of department ${department}`;
+      const name = checkNames.settings({ department });
       if (settings !== 'unknown')
         this.#add(name, 'ok', settings.lockDate ? texts.lockedBefore({ date: settings.lockDate }) : texts.notLocked);
       else {

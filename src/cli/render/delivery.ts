@@ -6,9 +6,10 @@ import type { DeliveryStatus, UnitDelivery } from '../../queries/delivery-status
 import { foreignCode } from '../../queries/installation-health.ts';
 import { deliveryTexts as texts, unitStateTexts, unitTexts } from '../../texts/commands/delivery.ts';
 import { deliveryTitles } from '../../texts/commands/explain.ts';
+import { fieldTitles, labels } from '../../texts/commands/labels.ts';
 import { resultTexts } from '../../texts/commands/results.ts';
 import * as answer from '../answer.ts';
-import { count, instant, type TimeText } from './text.ts';
+import { count, type Field, instant, type TimeText } from './text.ts';
 
 /** The delivery status of an installation. */
 export const deliveryAnswer = z
@@ -35,7 +36,7 @@ export const deliveryAnswer = z
   })
   .meta({ id: 'delivery' });
 
-const entries = (n: number) => count(n, 'entry', 'entries');
+const entries = (n: number) => count(n, 'entry');
 
 /** Why entries are not delivered yet. Null if none is left. */
 export function leftText(status: DeliveryStatus, at: TimeText = instant): string | null {
@@ -64,42 +65,40 @@ function lookUpText(from: Date | null, at: TimeText): string {
   return from ? texts.notBefore({ at: at(from) }) : texts.byNextDelivery;
 }
 
-/** The lines of `status` about the delivery. */
-export function deliveryLines(found: DeliveryStatus, at: TimeText = instant): string[] {
+/** What `status` shows of the delivery. */
+export function deliveryFields(found: DeliveryStatus, at: TimeText = instant): Field[] {
   const status = visibleIn(found);
-  const title = '  delivery      ';
-  const margin = ' '.repeat(title.length);
   const parts = [
-    `${status.delivered} delivered`,
+    labels.delivered({ count: status.delivered }),
     texts.left(status),
     ...(status.uncertain > 0 ? [texts.inDoubt({ count: status.uncertain })] : []),
     ...(status.drafted > 0 ? [texts.drafts({ drafts: count(status.drafted, 'draft') })] : []),
     ...(status.unapproved > 0 ? [texts.waiting({ count: status.unapproved })] : []),
-    `${status.refused} refused`,
+    labels.refused({ count: status.refused }),
   ];
-  const lines = [`${title}${parts.join(', ')}`];
+  const lines = [parts.join(', ')];
   if (status.last_answer_at) {
     const periods = status.periods_read_at ? texts.closedPeriods({ at: at(status.periods_read_at) }) : '';
     const isFile = fileFormats.some((format) => format === status.kind);
     const answered = { kind: status.kind, at: at(status.last_answer_at) };
-    lines.push(`${margin}${isFile ? texts.fileWritten(answered) : texts.erpAnswered(answered)}${periods}`);
+    lines.push(`${isFile ? texts.fileWritten(answered) : texts.erpAnswered(answered)}${periods}`);
   }
   if (status.in_doubt > 0) {
     const when = lookUpText(status.looks_up_at, at);
-    lines.push(`${margin}${texts.unanswered({ entries: entries(status.in_doubt), when })}`);
+    lines.push(texts.unanswered({ entries: entries(status.in_doubt), when }));
   }
   if (status.drafts_swept > 0) {
-    lines.push(`${margin}${texts.draftsSwept({ count: status.drafts_swept })}`);
+    lines.push(texts.draftsSwept({ count: status.drafts_swept }));
   }
   if (status.last_error) {
     const { message, at: since } = status.last_error;
-    lines.push(`${margin}${texts.failedSince({ at: at(since), message: shown(message) })}`);
+    lines.push(texts.failedSince({ at: at(since), message: shown(message) }));
   }
   if (status.paused) {
     const { by, reason, at: since } = status.paused;
-    lines.push(`${margin}${texts.pausedAt({ by, reason, at: at(since) })}`);
+    lines.push(texts.pausedAt({ by, reason, at: at(since) }));
   }
-  return lines;
+  return lines.map((line, n): Field => [n === 0 ? fieldTitles.delivery : '', line]);
 }
 
 /** The lines of `explain` about the delivery of an entry; `what` is their title. */

@@ -4,6 +4,7 @@ import { formatMoney, type Money, sum, zero } from '../../domain/money.ts';
 import { visible } from '../../domain/text.ts';
 import type { AccountNames } from '../../mapping/account-names.ts';
 import type { LineRole } from '../../terms.ts';
+import { labels } from '../../texts/commands/labels.ts';
 import * as answer from '../answer.ts';
 import { columns } from './text.ts';
 
@@ -88,7 +89,7 @@ export function linesDocument(lines: Line[], { decimals, names }: EntryView) {
 
 /** An entry as text: id, date and description, then its lines with columns for debit and credit. */
 export function entryText(id: string, entry: DraftEntry, view: EntryView): string {
-  const kept = entry.documentDate === entry.date ? '' : ` (document date ${entry.documentDate})`;
+  const kept = entry.documentDate === entry.date ? '' : labels.documentDate({ date: entry.documentDate });
   return `${id}  ${entry.date}  ${visible(entry.description)}${kept}\n${linesText(entry.lines, view)}`;
 }
 
@@ -98,7 +99,15 @@ export function linesText(lines: Line[], { decimals, names }: EntryView): string
     const isDebit = line.side === 'debit';
     const tags = tagsOf(line, decimals);
     const name = names.nameOf(line.account, line.role) ?? '';
-    return [isDebit ? 'Dr' : 'Cr', line.account, name, line.role, isDebit ? amount : '', isDebit ? '' : amount, tags];
+    return [
+      isDebit ? labels.debit : labels.credit,
+      line.account,
+      name,
+      line.role,
+      isDebit ? amount : '',
+      isDebit ? '' : amount,
+      tags,
+    ];
   });
   return columns(cells, [4, 5])
     .map((line) => `    ${line}`)
@@ -108,12 +117,12 @@ export function linesText(lines: Line[], { decimals, names }: EntryView): string
 function tagsOf({ vat, dimensions, party }: Line, decimals: number): string {
   const tags = [party?.code ?? '', ...dimensions.map((dimension) => dimension ?? '')];
   if (vat) {
-    const group = vat.group ?? 'no VAT group';
+    const group = vat.group ?? labels.noVatGroup;
     const rate = vat.rate?.toFixed() ?? '';
     // If the name of the group contains the rate, the rate is not repeated.
-    tags.push(group.includes(rate) ? group : `${group} at ${rate} %`);
+    tags.push(group.includes(rate) ? group : labels.groupAt({ group, rate }));
   }
-  if (vat?.base) tags.push(`base ${formatMoney(vat.base, decimals)}`);
+  if (vat?.base) tags.push(labels.base({ amount: formatMoney(vat.base, decimals) }));
   return tags.filter((tag) => tag !== '').join(', ');
 }
 

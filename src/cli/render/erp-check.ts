@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { visibleIn } from '../../domain/text.ts';
+import { shown } from '../../languages/language.ts';
 import type { ErpCheck } from '../../queries/erp-check.ts';
+import { checkWords } from '../../texts/commands/labels.ts';
 import { erpCheckTexts as texts } from '../../texts/commands/mapping.ts';
+import { resultTexts } from '../../texts/commands/results.ts';
 import { count } from './text.ts';
 
 /** The checks in the ERP of each installation. */
@@ -35,10 +38,11 @@ export function erpCheckText(check: ErpCheck): string {
       : faults === 0
         ? texts.complete({ installation, kind, checks })
         : texts.faults({ installation, kind, faults: count(faults, 'fault'), checks });
+  const width = Math.max(checkWords.ok.length, checkWords.fault.length);
   return [
     ...results.flatMap(({ name, ok, message, todo }) => [
-      `${ok ? 'ok   ' : 'FAULT'}  ${name}${message === '' ? '' : `: ${message}`}`,
-      ...(ok || todo === '' ? [] : [`         what to do: ${todo}`]),
+      `${(ok ? checkWords.ok : checkWords.fault).padEnd(width)}  ${name}${message === '' ? '' : `: ${shown(message)}`}`,
+      ...(ok || todo === '' ? [] : [`${' '.repeat(width)}    ${resultTexts.todo({ todo: shown(todo) })}`]),
     ]),
     summary,
   ].join('\n');

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { visible } from '../../domain/text.ts';
 import type { BooksHead } from '../../ledger/head.ts';
 import { headTexts } from '../../texts/commands/closing.ts';
+import { labels } from '../../texts/commands/labels.ts';
 
 const link = z.strictObject({ seq: z.number(), hash: z.string() });
 
@@ -25,5 +26,5 @@ export function headText(head: { seq: number; hash: string }, summaryHead: { seq
 
 /** The responsible person and, if there is one, the second person. */
 export function personsText({ by, second }: { by: string; second: string | null }): string {
-  return visible(second === null ? by : `${by} and ${second}`);
+  return visible(second === null ? by : labels.and({ one: by, other: second }));
 }

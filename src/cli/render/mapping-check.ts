@@ -7,9 +7,10 @@ import type { ChartFault } from '../../mapping/check-chart.ts';
 import type { UnnamedValue } from '../../mapping/mapping-gaps.ts';
 import { owedAsRevenueText } from '../../mapping/owed.ts';
 import type { MappingComparison } from '../../queries/mapping-check.ts';
+import { labels } from '../../texts/commands/labels.ts';
 import { mappingCheckTexts as texts } from '../../texts/commands/mapping.ts';
 import { amount } from '../answer.ts';
-import { count, table } from './text.ts';
+import { count, heads, table } from './text.ts';
 
 const sums = { net: amount.nullable(), vat: amount.nullable(), gross: amount };
 
@@ -125,11 +126,11 @@ export function comparisonText(comparison: MappingComparison): string {
     });
     lines.push(
       texts.incomplete({ installation }),
-      table(['records', 'net', 'VAT', 'gross', 'code', texts.missing], rows),
+      table([...heads('records', 'net', 'vat', 'gross', 'code'), texts.missing], rows),
     );
   }
   for (const { message, count: records, net, unit } of remarks) {
-    const amount = `${unit === 'row' ? 'net ' : ''}${net.toFixed()}`;
+    const amount = unit === 'row' ? labels.net({ amount: net.toFixed() }) : net.toFixed();
     lines.push(texts.remark({ installation, message, records: count(records, unit), amount }));
   }
   if (!comparison.owed.names_known) {

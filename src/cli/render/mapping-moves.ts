@@ -8,7 +8,7 @@ import { mappingDiffTexts } from '../../texts/commands/mapping.ts';
 import { problemCatalogue } from '../../texts/problems.ts';
 import { amount } from '../answer.ts';
 import { AccountTotals } from './entry.ts';
-import { columns } from './text.ts';
+import { columns, heads } from './text.ts';
 
 const sides = ['old', 'new'] as const;
 type SideOf = (typeof sides)[number];
@@ -137,7 +137,7 @@ export function movesText({ counts, held, moves }: ReturnType<MappingMoves['docu
       each.new,
       change,
     ]);
-    const table = columns([['month', 'account', 'name', 'old', 'new', 'change'], ...rows], [3, 4, 5]);
+    const table = columns([heads('month', 'account', 'name', 'old', 'new', 'change'), ...rows], [3, 4, 5]);
     lines.push('', closed ? mappingDiffTexts.closed : mappingDiffTexts.open, ...table.map((line) => `  ${line}`));
   }
   if (moves.length === 0 && counts.moved > 0) lines.push(mappingDiffTexts.noBalance);

@@ -7,7 +7,7 @@ import type { MappingTargets, Target } from '../../mapping/targets.ts';
 import { mappingShowTexts as texts } from '../../texts/commands/mapping.ts';
 import { roleMeanings } from '../../texts/mapping/meanings.ts';
 import { amount } from '../answer.ts';
-import { columns } from './text.ts';
+import { codeWord, columns, heads } from './text.ts';
 
 /** `account` is null if the mapping gives none. `earlier` is the account of the first day, if rules by date changed it. */
 const target = {
@@ -90,7 +90,7 @@ export function targetsText({ revenue, vat, payments, roles }: ShownTargets): st
   const sections: [title: string, header: string[], rows: string[][], numbers: number[]][] = [
     [
       texts.revenue,
-      ['practice’s account', 'name there', 'VAT group', 'departments', 'account', 'name', 'by', 'rows', 'net'],
+      heads('practice_account', 'name_there', 'group', 'departments', 'account', 'name', 'rule_by', 'rows', 'net'),
       revenue.map((one) => [
         ...[one.source_account ?? '-', one.source_name ?? '', groupText(one), departments(one), ...to(one)],
         ...[String(one.count), one.net],
@@ -99,7 +99,7 @@ export function targetsText({ revenue, vat, payments, roles }: ShownTargets): st
     ],
     [
       texts.vat,
-      ['VAT group', 'kind', 'departments', 'account', 'name', 'by', 'rows', 'base', 'VAT'],
+      heads('group', 'kind', 'departments', 'account', 'name', 'rule_by', 'rows', 'base', 'vat'),
       vat.map((one) => [
         ...[groupText(one), one.kind ?? texts.none, departments(one)],
         ...(one.by === null && !/[1-9]/.test(one.vat) ? ['', '', ''] : to(one)),
@@ -109,16 +109,22 @@ export function targetsText({ revenue, vat, payments, roles }: ShownTargets): st
     ],
     [
       texts.payments,
-      ['of', 'payment type', 'departments', 'account', 'name', 'role', 'records', 'amount'],
+      heads('of', 'payment_type_there', 'departments', 'account', 'name', 'role', 'records', 'amount'),
       payments.map((one) => [
-        ...[one.of, one.payment_type_name ?? '-', departments(one), one.account ?? texts.none, one.name ?? ''],
+        ...[
+          codeWord(one.of),
+          one.payment_type_name ?? '-',
+          departments(one),
+          one.account ?? texts.none,
+          one.name ?? '',
+        ],
         ...[one.role ?? '', String(one.count), one.amount],
       ]),
       [6, 7],
     ],
     [
       texts.roles,
-      ['role', 'account', 'name', ''],
+      heads('role', 'account', 'name', ''),
       roles.map((one) => [one.role, one.account, one.name ?? '', one.meaning]),
       [],
     ],

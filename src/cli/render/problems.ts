@@ -6,6 +6,7 @@ import { shown } from '../../languages/language.ts';
 import type { DocumentProblem, OutsideDocument } from '../../queries/problems.ts';
 import type { RemarkCount, RemarkedDocument } from '../../queries/remarks.ts';
 import type { FiledReturns } from '../../queries/vat-return-state.ts';
+import { labels } from '../../texts/commands/labels.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { lateTexts, problemListTexts } from '../../texts/commands/results.ts';
 import * as answer from '../answer.ts';
@@ -123,7 +124,7 @@ function remarkLines(remarks: readonly RemarkCount[], documents: readonly Remark
   ]);
   const facts = columns(
     documents.map(({ id, number, date, customer, amount }) => [
-      ...[numbered(id, number), date ?? 'no date', customer, amount ?? ''],
+      ...[numbered(id, number), date ?? labels.noDate, customer, amount ?? ''],
     ]),
     [3],
   );
@@ -194,11 +195,11 @@ function factsOf({ id, installation, name = null, outside, since }: Shown, at: L
   const { date, customer, department, amount, vat, posted } = outside;
   return [
     label,
-    date ?? 'no date',
-    customer ?? 'no customer',
-    department === null ? '' : `department ${department}`,
+    date ?? labels.noDate,
+    customer ?? labels.noCustomer,
+    department === null ? '' : labels.department({ department }),
     amountText(amount, posted),
-    vat === null ? '' : `VAT ${vat}`,
+    vat === null ? '' : labels.vat({ amount: vat }),
     problemListTexts.since({ at: at(installation, since) }),
   ];
 }

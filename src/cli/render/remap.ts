@@ -23,7 +23,7 @@ import {
   withIds,
 } from './entry.ts';
 import type { ListItem } from './streamed-result.ts';
-import { columns, count } from './text.ts';
+import { columns, count, heads } from './text.ts';
 
 /** The effect of another mapping on the books: the changed documents and the sums. */
 export const changesAnswer = z
@@ -221,7 +221,7 @@ export class RemapSummary {
   text(): string {
     const { same, corrected, change_held, held, left } = this.#outcomes;
     const isPreview = this.#mode === 'preview';
-    const result = { documents: count(corrected, 'document'), entries: count(this.#entries, 'entry', 'entries'), same };
+    const result = { documents: count(corrected, 'document'), entries: count(this.#entries, 'entry'), same };
     const lines = [isPreview ? remapTexts.wouldCorrect(result) : remapTexts.corrected(result)];
     const waiting = change_held - this.#declined;
     if (waiting > 0) {
@@ -251,7 +251,7 @@ export class RemapSummary {
       ...[account, name ?? '', in_force, instead, change],
     ]);
     if (moved.length > 0) {
-      const table = columns([['account', 'name', 'in force', 'instead', 'change'], ...moved], [2, 3, 4]);
+      const table = columns([heads('account', 'name', 'in_force', 'instead', 'change'), ...moved], [2, 3, 4]);
       lines.push('', remapTexts.moved, ...table.map((line) => `  ${line}`));
     } else if (corrected > 0) lines.push(remapTexts.notMoved);
     return lines.join('\n');

@@ -1,6 +1,13 @@
 import { localTimeOf } from '../../domain/dates.ts';
 import { visible } from '../../domain/text.ts';
-import { shown } from '../../languages/language.ts';
+import { codeWords, labels } from '../../texts/commands/labels.ts';
+import { countTexts } from '../../texts/counts.ts';
+import { columnTitles } from '../../texts/reports/columns.ts';
+
+/** Headings of columns; an empty name stays empty. */
+export function heads(...names: (keyof typeof columnTitles | '')[]): string[] {
+  return names.map((name) => (name === '' ? '' : columnTitles[name]));
+}
 
 /** A table with a header line. Columns of numbers are right-aligned. */
 export function table(header: string[], rows: (string | number)[][]): string {
@@ -71,11 +78,25 @@ export function timeIn(timezone: string): TimeText {
 }
 
 /** `3 invoices`, `1 invoice`. */
-export function count(n: number, one: string, many = `${one}s`): string {
-  return shown(`${n} ${n === 1 ? one : many}`);
+export function count(n: number, what: keyof typeof countTexts): string {
+  return countTexts[what]({ n });
+}
+
+/** A code in words; English shows the code, and so does every language for a code that users type. */
+export function codeWord(code: string): string {
+  return Object.hasOwn(codeWords, code) ? codeWords[code as keyof typeof codeWords] : code;
+}
+
+/** A line of a block: its title, which is empty for a further line of the same thing, and its text. */
+export type Field = readonly [title: string, text: string];
+
+/** Titles with their texts, which begin below each other. */
+export function fieldLines(fields: readonly Field[]): string[] {
+  const width = Math.max(14, ...fields.map(([title]) => title.length + 1));
+  return fields.map(([title, text]) => `  ${title.padEnd(width)}${text}`);
 }
 
 /** Example: `12 prepayments, 1 unconfirmed`. A later read has shown the value of the 12, but not of the unconfirmed one. */
 export function writtenBackText(confirmed: number, unconfirmed: number): string {
-  return `${count(confirmed, 'prepayment')}${unconfirmed > 0 ? `, ${unconfirmed} unconfirmed` : ''}`;
+  return `${count(confirmed, 'prepayment')}${unconfirmed > 0 ? labels.unconfirmed({ count: unconfirmed }) : ''}`;
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Outside, OutsideFigure, OutsideReason } from '../../documents/outside-books.ts';
 import type { Verdict } from '../../queries/verdict.ts';
+import { fieldTitles, labels } from '../../texts/commands/labels.ts';
 import { outsideReasons, verdictTexts as texts } from '../../texts/commands/reconcile.ts';
 import * as answer from '../answer.ts';
-import { columns, count, instant, type TimeText } from './text.ts';
+import { codeWord, columns, count, type Field, heads, instant, type TimeText } from './text.ts';
 
 const figure = z
   .strictObject({
@@ -36,9 +37,9 @@ export const verdictAnswer = z
 
 /** The title of a verdict. Empty books never get the words of success. */
 export function verdictTitle({ ok, complete, empty }: { ok: boolean; complete: boolean; empty: boolean }): string {
-  const whole = complete ? 'complete' : 'NOT complete';
-  if (empty && ok) return complete ? texts.empty : `${texts.empty}, ${whole}`;
-  return ok ? `reconciled, ${whole}` : `NOT reconciled, ${whole}`;
+  if (empty && ok) return complete ? texts.empty : texts.emptyIncomplete;
+  if (ok) return complete ? texts.titles.right : texts.titles.incomplete;
+  return complete ? texts.titles.wrong : texts.titles.wrongIncomplete;
 }
 
 /** A table of the documents outside the books, by kind and reason. Amounts of different kinds are never added up. */
@@ -46,12 +47,13 @@ export function outsideTable(outside: Outside, currency: string): string[] {
   const rows = Object.entries(outside).flatMap(([kind, { reasons, ...all }]) => {
     const byReason = Object.entries(reasons) as [OutsideReason, OutsideFigure][];
     return [
-      [kind, ...cells(all)],
+      [codeWord(kind), ...cells(all)],
       ...byReason.map(([reason, figure]) => [`  ${outsideReasons[reason]}`, ...cells(figure)]),
     ];
   });
   if (rows.length === 0) return [];
-  return columns([['', 'documents', `amount ${currency}`, 'VAT', 'oldest', ''], ...rows], [1, 2, 3]);
+  const [documents = '', amount = '', ...others] = heads('documents_of', 'amount', 'vat', 'oldest');
+  return columns([['', documents, `${amount} ${currency}`, ...others, ''], ...rows], [1, 2, 3]);
 }
 
 function cells({ documents, amount, vat, oldest, unknown }: OutsideFigure): string[] {
@@ -60,22 +62,21 @@ function cells({ documents, amount, vat, oldest, unknown }: OutsideFigure): stri
 }
 
 /** The verdict as two lines: whether the books are right, and whether they are complete. */
-export function verdictLines(
+export function verdictFields(
   { reconciled, complete, outside, left_as_posted: left, empty }: Verdict,
   at: TimeText = instant,
-): string[] {
-  const title = (name: string) => `  ${name.padEnd(12)}  `;
-  return [
-    `${title('reconciled')}${reconciledText(reconciled, empty, at)}`,
-    `${title('complete')}${complete ? completeText(empty) : texts.notInBooks({ documents: outsideText(outside) })}`,
-    ...(Object.keys(left).length === 0
-      ? []
-      : [`${title('declined')}${texts.declined({ changes: outsideText(left) })}`]),
+): Field[] {
+  const isWhole = complete ? completeText(empty) : texts.notInBooks({ documents: outsideText(outside) });
+  const fields: Field[] = [
+    [fieldTitles.reconciled, reconciledText(reconciled, empty, at)],
+    [fieldTitles.complete, isWhole],
   ];
+  if (Object.keys(left).length > 0) fields.push([fieldTitles.declined, texts.declined({ changes: outsideText(left) })]);
+  return fields;
 }
 
 function completeText(empty: boolean): string {
-  return empty ? texts.nothingWaits : 'yes';
+  return empty ? texts.nothingWaits : labels.yes;
 }
 
 function reconciledText(reconciled: Verdict['reconciled'], empty: boolean, at: TimeText): string {
@@ -84,16 +85,24 @@ function reconciledText(reconciled: Verdict['reconciled'], empty: boolean, at: T
   if (reconciled.ok === null) {
     return texts.checkedBefore({ at: at(reconciled.checked_at) });
   }
-  const asOf = `as of ${at(reconciled.checked_at)}`;
-  return reconciled.ok ? `yes, ${asOf}` : `NO: ${reconciled.failing.join(', ')}, ${asOf}`;
+  const checked = { at: at(reconciled.checked_at) };
+  return reconciled.ok
+    ? labels.yesAsOf(checked)
+    : labels.noAsOf({ equations: reconciled.failing.join(', '), ...checked });
 }
+
+const singular = { invoices: 'invoice', payments: 'payment', prepayments: 'prepayment', vat_due: 'vat_due' } as const;
 
 /** `12 invoices (1204.50, VAT 233.10, oldest 2026-01-04), 3 payments (60.00, oldest 2026-02-01)` */
 export function outsideText(outside: Outside): string {
-  return Object.entries(outside)
-    .map(([kind, { documents, amount, vat, oldest }]) => {
-      const facts = [amount ?? texts.amountUnknown, vat && `VAT ${vat}`, oldest && `oldest ${oldest}`].filter(Boolean);
-      return `${count(documents, kind.slice(0, -1))} (${facts.join(', ')})`;
+  return (Object.entries(outside) as [keyof Outside, OutsideFigure][])
+    .map(([kinds, { documents, amount, vat, oldest }]) => {
+      const facts = [
+        amount ?? texts.amountUnknown,
+        ...(vat ? [labels.vat({ amount: vat })] : []),
+        ...(oldest ? [labels.oldest({ date: oldest })] : []),
+      ];
+      return `${count(documents, singular[kinds])} (${facts.join(', ')})`;
     })
     .join(', ');
 }

@@ -3,12 +3,13 @@ import { labelOf } from '../../domain/installation-name.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { shown } from '../../languages/language.ts';
 import type { Verdict } from '../../queries/verdict.ts';
+import { labels, fieldTitles as titles } from '../../texts/commands/labels.ts';
 import { windowTexts as texts } from '../../texts/commands/windows.ts';
 import type { WindowReport } from '../../windows/run-window.ts';
 import * as answer from '../answer.ts';
 import type { LocalTimes } from '../books.ts';
-import { count, instant, type TimeText, writtenBackText } from './text.ts';
-import { verdictAnswer, verdictLines } from './verdict.ts';
+import { count, type Field, fieldLines, instant, type TimeText, writtenBackText } from './text.ts';
+import { verdictAnswer, verdictFields } from './verdict.ts';
 
 const streamCounts = z.strictObject({
   invoices: z.number(),
@@ -65,29 +66,34 @@ export function windowsDocument(windows: (WindowReport & Named)[]) {
   };
 }
 
-/** A window as a block of lines: interval, counts, verdict on the books, and the error with the next step if it failed. */
-export function windowBlock(report: WindowReport & Named & { verdict?: Verdict }, times: LocalTimes): string {
+/**
+ * A window as a block of lines: interval, counts, verdict on the books, the error with the next step if it failed, and
+ * `more`.
+ */
+export function windowBlock(
+  report: WindowReport & Named & { verdict?: Verdict },
+  times: LocalTimes,
+  more: readonly Field[] = [],
+): string {
   const at: TimeText = (time) => times(report.installation, time);
   const window = visibleIn(report);
-  const lines = [`Installation ${label(window)}: ${outcome(window)}`];
-  if (window.to)
-    lines.push(
-      `  interval      ${texts.interval({ from: window.from ? at(window.from) : texts.beginning, to: at(window.to) })}`,
-    );
-  lines.push(
-    `  seen          ${streams(window.seen)}`,
-    `  pulled        ${streams(window.pulled)}`,
-    `  posted        ${count(window.posted, 'entry', 'entries')}`,
-    `  held          ${window.held > 0 ? texts.seeProblems({ documents: count(window.held, 'document') }) : count(0, 'document')}`,
-    ...(window.delivered > 0 ? [`  delivered     ${count(window.delivered, 'entry', 'entries')}`] : []),
-    `  written back  ${writtenBackText(window.written_back, window.written_back_unconfirmed ?? 0)}`,
-    `  API           ${apiUse(window)}`,
-    ...(window.verdict ? verdictLines(window.verdict, at) : []),
-  );
-  for (const { message } of window.remarks ?? []) lines.push(`  remark        ${shown(message)}`);
-  if (window.error)
-    lines.push(`  error         ${shown(window.error.message)}`, `  what to do    ${shown(window.error.todo)}`);
-  return lines.join('\n');
+  const from = window.from ? at(window.from) : texts.beginning;
+  const none = count(0, 'document');
+  const fields: Field[] = [
+    ...(window.to ? [[titles.interval, texts.interval({ from, to: at(window.to) })] as const] : []),
+    [titles.seen, streams(window.seen)],
+    [titles.pulled, streams(window.pulled)],
+    [titles.posted, count(window.posted, 'entry')],
+    [titles.held, window.held > 0 ? texts.seeProblems({ documents: count(window.held, 'document') }) : none],
+    ...(window.delivered > 0 ? [[titles.delivered, count(window.delivered, 'entry')] as const] : []),
+    [titles.writtenBack, writtenBackText(window.written_back, window.written_back_unconfirmed ?? 0)],
+    [titles.api, apiUse(window)],
+    ...(window.verdict ? verdictFields(window.verdict, at) : []),
+    ...(window.remarks ?? []).map(({ message }): Field => [titles.remark, shown(message)]),
+  ];
+  if (window.error) fields.push([titles.error, shown(window.error.message)], [titles.todo, shown(window.error.todo)]);
+  const head = texts.ended({ installation: label(window), outcome: outcome(window) });
+  return [head, ...fieldLines([...fields, ...more])].join('\n');
 }
 
 /** A window as one line, for the daemon. */
@@ -96,7 +102,7 @@ export function windowLine(report: WindowReport & Named): string {
   const { seen, pulled } = window;
   const all = (streamsOf: Streams) => Object.values(streamsOf).reduce((sum, n) => sum + n, 0);
   const parts = [
-    `${window.to ? `${instant(window.to)}  ` : ''}installation ${label(window)} ${outcome(window)}`,
+    `${window.to ? `${instant(window.to)}  ` : ''}${texts.line({ installation: label(window), outcome: outcome(window) })}`,
     texts.counts({
       ...{ seen: all(seen), pulled: all(pulled), posted: window.posted, held: window.held },
       ...{ writtenBack: window.written_back, unconfirmed: window.written_back_unconfirmed ?? 0 },
@@ -124,7 +130,7 @@ function streams({ invoices, rows, payments, prepayments }: Streams): string {
 
 /** A window's requests and their weight. */
 export function apiUse({ api }: WindowReport): string {
-  const parts = [count(api.requests, 'request'), `weight ${api.weight}`];
+  const parts = [count(api.requests, 'request'), labels.weight({ weight: api.weight })];
   if (api.throttled > 0) parts.push(texts.throttled({ times: api.throttled }));
   if (api.waited_seconds >= 1) parts.push(texts.waited({ seconds: Math.round(api.waited_seconds) }));
   return parts.join(', ');

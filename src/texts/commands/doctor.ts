@@ -4,6 +4,39 @@ import type { PlainError } from '../plain-error.ts';
 /** A message of a check that found something wrong, with its next step. */
 type Finding = Pick<PlainError, 'message' | 'todo'>;
 
+/** What each check is about: the text before the result. */
+export const checkNames = catalogue('commands/doctor.checkNames', {
+  addresses: 'addresses of records',
+  clock: 'clock',
+  configuration: 'configuration',
+  databaseRole: 'database role',
+  erp: 'ERP',
+  erpKey: 'ERP key',
+  filter: ({ filter, list }: { filter: string; list: string }) => `filter ${filter} on ${list}`,
+  identity: 'identity',
+  list: ({ list }: { list: string }) => `list of ${list}`,
+  mail: 'mail',
+  pageSize: 'default page size',
+  postgres: 'PostgreSQL',
+  postgresVersion: 'PostgreSQL version',
+  practice: 'practice API',
+  refunds: 'refunds of prepayments',
+  scrub: 'scrub',
+  searchAttributes: 'search attributes',
+  secrets: 'secrets',
+  settings: ({ department }: { department: number }) => `settings of department ${department}`,
+  temporal: 'Temporal',
+  webhooks: 'webhooks',
+});
+
+/** The lists of the practice API. */
+export const listNames = catalogue('commands/doctor.listNames', {
+  invoice: 'invoices',
+  row: 'invoice rows',
+  payment: 'payments',
+  prepayment: 'prepayments',
+});
+
 /** Results of `vetledger doctor` on the practice API. The name of the check stands before each message. */
 export const doctorPracticeTexts = catalogue('commands/doctor.doctorPracticeTexts', {
   records: ({ count }: { count: number }) => `${count} records`,
@@ -135,6 +168,7 @@ export const doctorTexts = catalogue('commands/doctor.doctorTexts', {
   renewKey:
     'If vetledger uses this key, create a new one in the ERP, and put it into the secret that the configuration names.',
   folder: ({ folder }: { folder: string }) => `vetledger writes files into ${folder}`,
+  unknownReason: 'unknown reason',
   folderUnwritable: ({ folder, reason }: { folder: string; reason: string }): Finding => ({
     message: `vetledger cannot write into the folder ${folder} (${reason})`,
     todo: 'Correct erp.folder, or the rights of the folder.',

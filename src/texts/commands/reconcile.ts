@@ -81,6 +81,13 @@ export const reconcileTexts = catalogue('commands/reconcile.reconcileTexts', {
 /** The verdict on the books. */
 export const verdictTexts = catalogue('commands/reconcile.verdictTexts', {
   empty: 'NOTHING IS POSTED: there is nothing to reconcile',
+  emptyIncomplete: 'NOTHING IS POSTED: there is nothing to reconcile, NOT complete',
+  titles: {
+    right: 'reconciled, complete',
+    incomplete: 'reconciled, NOT complete',
+    wrong: 'NOT reconciled, complete',
+    wrongIncomplete: 'NOT reconciled, NOT complete',
+  },
   nothingWaits: 'no document waits to be posted',
   declined: ({ changes }: { changes: string }) => `changes of ${changes} left as posted`,
   notInBooks: ({ documents }: { documents: string }) => `NO: ${documents} not in the books`,

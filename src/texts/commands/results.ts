@@ -47,6 +47,8 @@ export const migrateTexts = catalogue('commands/results.migrateTexts', {
 
 export const removeDataTexts = catalogue('commands/results.removeDataTexts', {
   everything: 'everything in it',
+  booksOf: ({ installation, source, entries }: { installation: number; source: string; entries: string }) =>
+    `installation ${installation} of ${source}, ${entries}`,
   books: ({ books }: { books: string }) => `the books in it (${books})`,
   question: ({ folder, what }: { folder: string; what: string }) => `Remove ${folder} and ${what}, for good?`,
   removed: ({ folder }: { folder: string }) => `${folder} is removed.`,
@@ -115,11 +117,14 @@ export const operatingTexts = catalogue('commands/results.operatingTexts', {
     `${what} received the request and ends when its worker (\`vetledger run\`) answers; ${then}.`,
   notInTemporal: ({ what }: { what: string }) =>
     `${what} no longer runs in Temporal; the next window records that it has ended.`,
-  afterWindow: 'the next window covers it',
-  afterBackfill: '`vetledger backfill` continues it',
-  afterReplay: '`vetledger replay` repeats it',
-  afterDelivery:
-    'the next window or `vetledger deliver` continues the delivery and first looks up in the ERP what was being sent',
+  /** By the kind of the cancelled work. */
+  afterwards: {
+    window: 'the next window covers it',
+    backfill: '`vetledger backfill` continues it',
+    replay: '`vetledger replay` repeats it',
+    delivery:
+      'the next window or `vetledger deliver` continues the delivery and first looks up in the ERP what was being sent',
+  },
 });
 
 export const lateTexts = catalogue('commands/results.lateTexts', {
@@ -214,8 +219,8 @@ export const verifyTexts = catalogue('commands/results.verifyTexts', {
   exportUnproven: ({ defect }: { defect: string }) => `is NOT proven: ${defect}`,
   otherBooks: ({ installation }: { installation: number }) =>
     `it is of installation ${installation}, whose books were not checked`,
-  headMissing: ({ installation, link }: { installation: number; link: string }) =>
-    `its head (${link}) is not in the books of installation ${installation}`,
+  headMissing: ({ installation, seq, hash }: { installation: number; seq: number; hash: string }) =>
+    `its head (link ${seq}, ${hash}) is not in the books of installation ${installation}`,
   sealsWrong: ({ defect }: { defect: string }) => `  seals: NOT valid: ${defect}.`,
   sealsTodo:
     '  what to do: check that this is the key of these books. If it is, the books were rewritten: restore a backup, and find out who could change the database.',

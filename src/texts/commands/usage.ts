@@ -3,6 +3,7 @@ import { catalogue } from '../catalogue.ts';
 /** Errors in the arguments of a command. */
 export const usageTexts = catalogue('commands/usage.usageTexts', {
   error: ({ message }: { message: string }) => `error: ${message}`,
+  interrupted: 'interrupted',
   noCommand: 'No command was given.',
   fromAfterTo: ({ from, to }: { from: string; to: string }) => `--from ${from} is after --to ${to}.`,
   reasonEmpty: '--reason is empty. Give the reason.',

@@ -2,6 +2,10 @@ import { catalogue } from '../catalogue.ts';
 
 /** A window, as `sync`, `replay` and `run` show it. */
 export const windowTexts = catalogue('commands/windows.windowTexts', {
+  ended: ({ installation, outcome }: Record<'installation' | 'outcome', string>) =>
+    `Installation ${installation}: ${outcome}`,
+  line: ({ installation, outcome }: Record<'installation' | 'outcome', string>) =>
+    `installation ${installation} ${outcome}`,
   outcomes: { closed: 'window closed', failed: 'window FAILED', notOpened: 'the window could not be opened' },
   interval: ({ from, to }: { from: string; to: string }) => `${from} to ${to}`,
   beginning: 'the beginning',
@@ -74,6 +78,11 @@ export const runTexts = catalogue('commands/windows.runTexts', {
   limit: ({ time, list }: { time: string; list: string }) => `${time}: ${list} is the limit`,
   toLoad: ({ estimate, records }: { estimate: string; records: string }) => `${estimate} (${records} to load)`,
   matching: 'matching open items',
+  timeLeft: ({ time }: { time: string }) => `${time} left`,
+  deliveredTo: ({ installation, entries }: { installation: number; entries: string }) =>
+    `Installation ${installation}: ${entries} delivered.`,
+  progress: ({ step, done, all }: { step: string; done: number; all: number | null }) =>
+    `${step}: ${done}${all === null ? '' : ` of ${all}`}`,
 });
 
 /** Notes of `vetledger dev`. */
@@ -87,6 +96,7 @@ export const devTexts = catalogue('commands/windows.devTexts', {
   delivering: 'delivery: sending what was posted to the ERP',
   clinicLives: ({ every }: { every: string }) =>
     `the clinic stays active; a window opens at each of its webhooks, and every ${every}; Ctrl-C ends it`,
+  clinicDid: ({ event }: { event: string }) => `clinic: ${event}`,
   apiUsed: ({ use }: { use: string }) => `API budget used: ${use}`,
   delivered: ({ entries }: { entries: string }) => `delivered to the ERP: ${entries}`,
   desktopClient: ({ url, database }: { url: string; database: string }) =>

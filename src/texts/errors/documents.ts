@@ -50,6 +50,9 @@ export const documentTexts = catalogue('errors/documents.documentTexts', {
   nameInstallation: 'Name the installation with --installation.',
   alsoNumber: ({ text, documents }: { text: string; documents: string }) =>
     `${text} is also the number of ${documents}.`,
+  summary: ({ summary }: { summary: string }) => `daily summary ${summary}`,
+  candidate: (of: { document: string; state: string; dated: string | null; number: string | null }) =>
+    `${of.document} (${of.state}${of.dated === null ? '' : ` of ${of.dated}`}${of.number === null ? '' : `, number ${of.number}`})`,
   idMissing: ({ kind }: { kind: string }) => `missing required argument 'id' of the ${kind}.`,
   unknownKind: ({ kind, known }: { kind: string; known: string }) =>
     `${kind} is not a kind of document. The kinds are ${known}.`,

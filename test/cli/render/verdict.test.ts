@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { outsideTable, verdictLines, verdictTitle } from '../../../src/cli/render/verdict.ts';
+import { outsideTable, verdictFields, verdictTitle } from '../../../src/cli/render/verdict.ts';
 import type { Outside } from '../../../src/documents/outside-books.ts';
 
 const figure = { documents: 1, amount: '181.00', vat: '31.00', oldest: '2026-01-15', unknown: 0 };
@@ -85,5 +85,8 @@ test.each([
     ['NOTHING IS POSTED: there is nothing to reconcile', 'no document waits to be posted'],
   ],
 ])('%s', (_name, verdict, [reconciled, complete]) => {
-  expect(verdictLines(verdict)).toEqual([`  reconciled    ${reconciled}`, `  complete      ${complete}`]);
+  expect(verdictFields(verdict)).toEqual([
+    ['reconciled', reconciled],
+    ['complete', complete],
+  ]);
 });
