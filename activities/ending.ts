@@ -37,8 +37,8 @@ export async function closeWindow(
   counts: WindowCounts,
 ): Promise<WindowEnding> {
   const ended = await deps.db.transaction(async (trx) => {
-    // This comes first: it waits for transactions that still write under the lease. So nothing is written after the
-    // window's end.
+    // The release comes first, because it waits for transactions that still write under the lease. So nothing is
+    // written after the window's end.
     await releaseWindow(trx, input, window);
     const { counts: all } = await withSteps(trx, ownWorkflow().runId, counts);
     const ended = await noteEnd(trx, window, { outcome: 'closed', counts: all, error: null });

@@ -89,7 +89,7 @@ export function isFinal(failure: unknown): boolean {
   return failure instanceof ApplicationFailure && failure.nonRetryable === true;
 }
 
-/** The same failure, marked as not retryable. */
+/** Makes a copy of the failure that Temporal does not retry. */
 export function finalFailure(failure: unknown): unknown {
   if (failure instanceof ApplicationFailure) {
     const { message, type, details } = failure;
@@ -108,7 +108,7 @@ export function fatal(error: PlainError): ApplicationFailure {
   return ApplicationFailure.nonRetryable(error.message, error.code, error);
 }
 
-/** Only the common fields of domain errors: their other fields must not get into a history. */
+/** Copies only the common fields of a domain error. The other fields must not get into a history. */
 export function plainErrorOf({ code, message, todo }: PlainError): PlainError {
   return { code, message, todo };
 }

@@ -47,7 +47,7 @@ export async function waitForLease(deps: ActivityDeps, input: WindowInput, heart
 }
 
 /**
- * Ends windows of the lane that never recorded their end. Temporal knows how they ended, or their steps recorded it.
+ * Ends windows of the lane that never recorded their end. Temporal or the records of their steps show how they ended.
  * The caller holds the lane's lease.
  */
 export async function failAbandoned(deps: ActivityDeps, input: WindowInput, transact: Transact): Promise<void> {

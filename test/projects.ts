@@ -9,7 +9,7 @@ export type Project = 'unit' | 'db' | 'system' | 'long' | 'nightly';
 const needsPostgres = /inject\('databaseUrl'\)/;
 const needsTemporal = /'temporalAddress'|embedded\/(index|temporal|postgres)\.ts'/;
 
-/** The test files of each project. What a file imports from test/ decides what it needs. */
+/** The test files of each project. The imports of a file from test/ decide which servers it needs. */
 export function testFiles(root: string): Record<Project, string[]> {
   const long = new Set(globSync(longTests, { cwd: root }));
   const nightly = new Set(globSync(nightlyTests, { cwd: root }));

@@ -46,7 +46,7 @@ export interface ReplayRequest {
 /** What the workflow `replay` does, planned from its request. */
 export interface PlannedReplay {
   installation: number;
-  /** The same as in WindowInput; each interval has a separate time-out. */
+  /** `searchAttributes` is as in WindowInput. Each interval has a separate time-out. */
   searchAttributes: boolean;
   spans: { span: Span; timeoutSeconds: number }[];
   /** Texts about failed windows that a replay cannot repeat. */
@@ -147,7 +147,7 @@ export interface ScrubReport {
 
 export interface DeliveryInput {
   installation: number;
-  /** The same as in WindowInput. */
+  /** `searchAttributes` is as in WindowInput. */
   searchAttributes: boolean;
 }
 

@@ -92,7 +92,7 @@ interface Sampled {
   pid: number;
   parent: number;
   cpuSeconds: number;
-  /** The processor seconds of its children that have ended. */
+  /** The processor seconds of the process's children that have ended. */
   endedCpuSeconds: number;
   rssMb: number;
 }

@@ -44,7 +44,7 @@ export function throttled(services: Services, quick: boolean): Promise<void> {
 
 export async function throttledAtTrueWindow(services: Services, quick: boolean): Promise<void> {
   const title = '(b) Throttled full load, window of 60 s';
-  // The same load at the true window; only its duration differs.
+  // The load is like the one above, with the true rate window of 60 s. Only the duration differs.
   if (quick) return;
   await atLoad(services, { title, names: all, invoices: 6_000, windowSeconds: 60, latencyMs: 50, aim: 1.03 });
 }

@@ -172,7 +172,7 @@ function compare(what: string, left: Map<string, bigint>, right: Map<string, big
   }
 }
 
-// Each entry once
+// Tryton must have each delivered entry exactly once.
 const unitIn = (description: unknown) => / · (\S+) \[[A-Z2-7]{20}\]$/.exec(String(description))?.[1] ?? null;
 const posted = new Map<string, number>();
 const unitOfMove = new Map<unknown, string>();

@@ -24,7 +24,7 @@ export interface JudgedDocument {
   decision: Decision;
   /** A proof failed, and the rows or payments have not been fetched again since then. */
   awaitsParts: boolean;
-  /** The shares of prepayments that it was judged with. */
+  /** The shares of prepayments that the judgement used. */
   shares: readonly PrepaymentShare[];
   /** True if no document that a first load still has to read can change the decision (src/posting/in-load.ts). */
   isCertain: boolean;
@@ -142,7 +142,7 @@ function isOf(pass: RemapPass, facts: DocumentFacts): boolean {
 export interface RemappedCase {
   document: DocumentWithHistory;
   remap: Remap;
-  /** Whether the day of its entry in force is closed. */
+  /** Whether the day of the document's entry in force is closed. */
   isClosed: boolean;
   shares: readonly PrepaymentShare[];
 }

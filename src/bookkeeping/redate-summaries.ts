@@ -31,7 +31,7 @@ interface MovedDay {
   successors: ChainedSummary[];
 }
 
-/** These summaries by day and department. */
+/** Groups the summaries with these ids by day and department. */
 export async function daysOf(trx: Connection, summaryIds: string[]): Promise<LateDay[]> {
   const days = Map.groupBy(await loadSummaries(trx, summaryIds), ({ date, departmentId }) => `${date} ${departmentId}`);
   return [...days.values()].flatMap(([first, ...others]) =>

@@ -69,7 +69,7 @@ export class VatDueBatch {
   ): Promise<VatDueBatch | null> {
     if (!postsVatOnPayment(installation)) return null;
     const own = [...new Set(facts.flatMap((each) => invoicesOf(each)))];
-    // A consolidated invoice of this batch is not stored yet.
+    // The database does not have the consolidated invoices of this batch yet, so they are passed on with their members.
     const collectors = facts.flatMap((each) =>
       each.kind === 'invoice'
         ? each.invoice.consolidatedInvoiceIds.map((member): [number, number] => [member, each.invoice.id])

@@ -15,7 +15,7 @@ export interface DemoErp {
   mapping: string;
   /** The variables that the configuration names. */
   env: Record<string, string>;
-  /** How to set them in a shell. */
+  /** Shell commands that set these variables. */
   exports: string;
   /** The address of its web client, or of the server. */
   address: string;

@@ -26,7 +26,7 @@ export interface OpenStep {
   unexplained: number;
   /** The errors that keep the activity from continuing. */
   trouble: Trouble | null;
-  /** The cost of its attempts so far. */
+  /** The cost of the attempts so far. */
   api: ApiUse;
   /** What the activity waits for; null if it continues, or has waited less than five seconds. */
   wait: StepWait | null;

@@ -33,7 +33,7 @@ export interface StoredDocument extends DocumentRef {
   entryCount: number;
   /** Whether a correction after a changed mapping waits until its period is opened. */
   remapHeld: boolean;
-  /** Whether it is held, or posted with a held change. */
+  /** Whether the document is held, or posted with a held change. */
   hasProblem: boolean;
   late: StoredLate;
 }

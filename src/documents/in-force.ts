@@ -16,7 +16,7 @@ export interface InForceOptions {
   kinds: readonly DocumentKind[];
   after: DocumentCursor;
   limit: number;
-  /** Whether to lock them for this transaction. */
+  /** Whether to lock the documents for this transaction. */
   lock: boolean;
 }
 

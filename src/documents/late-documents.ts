@@ -48,7 +48,7 @@ export async function lateDocuments(db: Connection, installation: InstallationId
   return found.map(lateOf);
 }
 
-/** These documents, late or not. Documents that do not exist are left out. */
+/** Reads the documents with these ids, late or not. Documents that do not exist are left out. */
 export async function lateByIds(
   db: Connection,
   installation: InstallationId,

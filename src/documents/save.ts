@@ -48,7 +48,7 @@ export interface RemappedState extends DocumentRef {
 
 /** The result of judging a claimed document. */
 export interface JudgedState extends RemappedState {
-  /** The mark with which it was claimed. */
+  /** The mark with which the document was claimed. */
   mark: number;
   state: DocumentState;
   /** Null leaves the stored date unchanged. */

@@ -60,7 +60,7 @@ export const endCodes = {
   cancelled: 'window_cancelled',
   /** The workflow exceeded Temporal's run time-out. */
   timedOut: 'window_timed_out',
-  /** Its workflow was terminated in Temporal. */
+  /** The workflow was terminated in Temporal. */
   terminated: 'window_terminated',
   /** The workflow no longer exists, and its end is unknown. */
   interrupted: 'window_interrupted',

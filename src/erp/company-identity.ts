@@ -27,7 +27,7 @@ export interface NamingPorts {
   installation: InstallationId;
   /** The company as the configuration names it. */
   configured: CompanyRef;
-  /** The same company as the ERP identifies it. */
+  /** The identity of the company that the ERP returned. */
   answered: IdentifiedCompany;
   /** ISO 4217 code of the installation's currency. */
   currency: string;

@@ -184,7 +184,7 @@ function comparedVat(entry: ErpEntry, found: FoundEntry, { capabilities, decimal
     const { account, vat, side } = line;
     if (vat === null) continue;
     add(sent, vatPlace(account, vat.code, vat.part), signedAmount(line));
-    // No base line has this base, so the tax line reports it.
+    // The base of this tax has no line, so the tax line carries it.
     if (vat.part === 'tax' && vat.base !== null) {
       add(sent, vatPlace(account, vat.code, 'base'), side === 'debit' ? vat.base : vat.base.negated());
     }

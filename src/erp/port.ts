@@ -51,7 +51,7 @@ export interface ErpTarget {
   matching?: {
     match(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void>;
     unmatch(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void>;
-    /** Those of these accounts whose lines the ERP does not match. Absent if it matches lines of every account. */
+    /** Returns the accounts whose lines the ERP does not match. Absent if it matches lines of every account. */
     unmatchable?(accounts: ReadonlySet<string>, request: RequestOptions): Promise<ReadonlySet<string>>;
   };
   /**
@@ -96,7 +96,7 @@ export interface KeyToFind {
 /** Selects entries with a key of our form. */
 export interface KeyedQuery {
   installation: InstallationId;
-  /** Only entries that were written since this time by the ERP's clock; null for all. */
+  /** The query returns only entries written since this time, by the ERP's clock. Null for all entries. */
   changedSince: Date | null;
   /** `next` of the page before; null for the first page. */
   after: string | null;

@@ -201,7 +201,7 @@ export function verdictOnAbsence({ doubt, unknownRefusals, problemCode, problemM
   }
 }
 
-/** The same decision for an ERP without look-up. */
+/** Decides about a unit without an answer, for an ERP that cannot look up entries. */
 export function verdictWithoutLookUp(unit: Absent, { afterDoubt }: Pick<Strategy, 'afterDoubt'>): AbsenceVerdict {
   if (unit.doubt === 'refused') return verdictOnAbsence(unit);
   if (afterDoubt === 'send_again' && unit.doubt !== 'duplicate' && unit.doubt !== 'unseen')

@@ -14,9 +14,9 @@ export interface AccountDays {
   /** The first day of the fiscal year that `from` is in. */
   yearStart: CalendarDate;
   split: Split | null;
-  /** Only this account; null for all. */
+  /** The result has only this account. Null for all accounts. */
   account: string | null;
-  /** Only entries up to this place in the chain; null for all. */
+  /** The result counts only entries up to this place in the chain. Null for all entries. */
   upToSeq: number | null;
 }
 

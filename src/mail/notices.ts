@@ -29,7 +29,7 @@ export const noticesAtMost = 20;
 const line = z.strictObject({
   /** Null for a daily summary. */
   ref: z.strictObject({ kind: z.enum(documentKinds), id: z.int() }).nullable(),
-  /** Such as `invoice 123`. */
+  /** The document as text, such as `invoice 123`. */
   document: z.string(),
   number: z.string().nullable(),
   /** A decimal of the installation's currency. */

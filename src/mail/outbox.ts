@@ -158,7 +158,7 @@ export interface MailTrouble {
   waiting: number;
   /** Mails that were given up. */
   given_up: number;
-  /** When the oldest of them was decided. */
+  /** The time at which the oldest of these mails was decided. */
   since: Date | null;
   error: PlainError | null;
 }

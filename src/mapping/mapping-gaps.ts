@@ -25,7 +25,7 @@ export interface MappingGap {
   message: string;
   /** Number of records with this value: rows, payments, prepayments or invoices. */
   count: number;
-  /** Their exact sums. Net and VAT are null if no rows have the value. */
+  /** The exact sums of these records. Net and VAT are null if no rows have the value. */
   net: Money | null;
   vat: Money | null;
   gross: Money;

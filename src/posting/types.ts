@@ -89,7 +89,7 @@ export interface PaymentFacts extends Seen, Shown {
   prepayment?: UsedPrepayment;
   /** The shares that a matched payment of type 8 takes, with `at_receipt`. */
   shares?: readonly PrepaymentShare[];
-  /** What the VAT of its invoices depends on, with `policies.vat_due`. */
+  /** With `policies.vat_due`, the books on which the VAT of the document's invoices depends. */
   due?: DueBooks;
 }
 

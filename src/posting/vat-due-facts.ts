@@ -17,7 +17,7 @@ export interface DueDocument {
   chain: CreditChain;
   /** The entry in force; null if there is none. */
   inForce: { lines: readonly DueLine[]; documentDate: CalendarDate } | null;
-  /** Whether it is part of the opening balances. */
+  /** Whether the invoice is part of the opening balances. */
   isOpening: boolean;
   collector: number | null;
   /** The place of the first entry for its latest day; null if there is none. */

@@ -11,7 +11,7 @@ export interface DueGroup {
   rate: Money | null;
   vat: Money;
   net: Money;
-  /** The account of its VAT that is not due. */
+  /** The account for the group's VAT that is not due. */
   account: string;
 }
 
@@ -31,11 +31,11 @@ export interface DueInvoice {
   latest: CalendarDate | null;
   /** The position of the first entry for that day among all first postings. Null if none was posted. */
   latestPlace: number | null;
-  /** The first original of its chain of credit notes, and how many credit notes lead to it. Null if unknown. */
+  /** The first original of the invoice's chain of credit notes, and how many credit notes lead to it. Null if unknown. */
   chain: { first: number; depth: number } | null;
-  /** The consolidated invoice of which it is a member; null if there is none. */
+  /** The consolidated invoice that contains the invoice; null if there is none. */
   collector: number | null;
-  /** True if it is part of the opening balances and its VAT is unknown. */
+  /** True if the invoice is part of the opening balances and its VAT is unknown. */
   isUnknown: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface DuePayment {
   type: number;
   amount: Money;
   date: CalendarDate;
-  /** Its position among all first postings; -1 if it is part of the opening balances. Null if it was never posted. */
+  /** The position of the payment among all first postings; -1 if it is part of the opening balances. Null if it was never posted. */
   place: number | null;
   /** Whether it has an entry in force, or is part of the opening balances. */
   counts: boolean;

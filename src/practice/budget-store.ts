@@ -177,7 +177,7 @@ const usageSql = `
     case when b.blocked_until > clock_timestamp() then b.blocked_until end as "blockedUntil"
   from budget b where b.installation = any(?)`;
 
-/** A slot counts for minutes. Older ones belong to budgets that are no longer used. */
+/** A slot reserves budget for some minutes. Slots that expired so many hours ago belong to budgets out of use. */
 const slotHours = 24;
 
 /** Removes slots that expired long ago. Returns the number of removed slots. */

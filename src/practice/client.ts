@@ -128,7 +128,7 @@ export interface PracticeClient {
   sourceNow(): Date | null;
   /** The cost so far of the requests of this client, and of the clients made from it. */
   counters(): Counters;
-  /** The same client with new counters, and with the given signal and listeners. */
+  /** Makes a copy of this client with new counters, and with the given signal and listeners. */
   forWindow(overrides?: {
     signal?: AbortSignal;
     onWait?: OnWait;

@@ -60,7 +60,7 @@ export interface ExchangeRequest<Body> {
 export interface Asked {
   /** The time before the request was sent. */
   askedAt: Date;
-  /** The time after its answer arrived. */
+  /** The time after the answer arrived. */
   answeredAt: Date;
 }
 

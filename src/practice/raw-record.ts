@@ -9,7 +9,7 @@ import { recordKinds } from '../terms.ts';
 export interface RawRecord {
   id: number;
   value: JsonValue;
-  /** Its facts, for records of the synchronised lists (`recordOf`). */
+  /** The facts of the record, for records of the synchronised lists (`recordOf`). */
   record?: SourceRecord | undefined;
 }
 

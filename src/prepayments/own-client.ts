@@ -15,7 +15,7 @@ export interface OwnPrepayment {
   prepaymentId: number;
   /** The drop of its unused amount that linked refunds and matches do not explain. */
   unexplained: Money;
-  /** The day on which it was paid. Null if unknown. */
+  /** The day on which the prepayment was paid. Null if unknown. */
   receivedOn: CalendarDate | null;
 }
 

@@ -42,7 +42,7 @@ export interface Findings {
   refused: PlainError | null;
   /** The error if Temporal does not answer. Null if it answers, or if this was not checked. */
   temporal?: PlainError | null;
-  /** The holder of its live lane: a window, or a command. */
+  /** The holder of the installation's live lane: a window, or a command. */
   live?: LaneStatus | null;
   /**
    * Whether a running daemon, or a command that runs windows, serves the installation. Null if this was not checked.
@@ -50,7 +50,7 @@ export interface Findings {
   isServed?: boolean | null;
   /** A window of the installation that Temporal started and no daemon has taken. */
   tick?: UntakenTick | null;
-  /** The pause of its scheduled windows: by whom and why. */
+  /** The pause of the scheduled windows: by whom and why. */
   pause: Pick<PauseState, 'actedBy' | 'reason'> | null;
   /** Refused sign-ins at the source. Null if the source accepts the credentials. */
   signIn: Pick<SignInState, 'refusals'> | null;

@@ -8,12 +8,12 @@ import type { PlainError } from '../texts/plain-error.ts';
 export interface LaneStatus {
   lane: Lane;
   since: Date;
-  /** False if its process does not respond any more. */
+  /** False if the process that does the work no longer responds. */
   alive: boolean;
   /** What the work waits for, and since when. Null if the work is not waiting, or has waited less than five seconds. */
   waits_for: string | null;
   waits_since: Date | null;
-  /** The error since its last success, and the number of failures. */
+  /** The error of the work since the last success, and the number of failures. */
   error: PlainError | null;
   attempts: number;
 }

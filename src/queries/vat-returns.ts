@@ -35,7 +35,7 @@ export interface PreparedReturn {
   toFile: ReturnLine[];
   /** The hash of the lines of the next version. */
   shown: string;
-  /** Why it cannot be filed; null if it can. */
+  /** The reason why the return cannot be filed; null if it can. */
   obstacle: UserError | null;
 }
 

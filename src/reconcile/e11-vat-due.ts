@@ -33,7 +33,7 @@ export class VatDueEquation {
     this.#ofInvoices = this.#ofInvoices.plus(vatOwed(invoice, ['vat', 'vat_not_due']));
   }
 
-  /** Call it after all invoices. */
+  /** Checks the totals. The caller has added all invoices before. */
   async check(db: Connection): Promise<{ differences: Difference[]; listed: Note[] }> {
     const differences = await this.#total(db);
     const listed: Note[] = [];

@@ -88,7 +88,7 @@ export function checkRevenue(invoice: ReconciledInvoice, decimals: number): Reve
 /** A line with the exact sum of its rows, or rows without a line. A credit is positive, as in the source. */
 interface Group {
   name: string;
-  /** The account and date of its line; null without a line. */
+  /** The account and date of the group's line; null without a line. */
   place: { account: string; date: CalendarDate } | null;
   ledger: Money;
   exact: Money;

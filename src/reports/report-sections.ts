@@ -79,7 +79,7 @@ export const isRecorded = 'e.seq <= coalesce(?::bigint, e.seq)';
 /** The options of a report of accounts, besides its period. */
 export interface Asked extends Recorded {
   split: Split | null;
-  /** Whether each figure needs its documents. */
+  /** Whether the section lists the documents of each figure. */
   documents: boolean;
   /** The account of `report account`. */
   account: string | null;

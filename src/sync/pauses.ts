@@ -10,7 +10,7 @@ import type { InstallationId } from '../terms.ts';
 export interface PauseState {
   installation: InstallationId;
   isPaused: boolean;
-  /** Id of the action. It increases with each change. */
+  /** Id of the action. The id increases with each change. */
   n: number;
   actedBy: string;
   reason: string;

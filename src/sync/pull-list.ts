@@ -31,7 +31,7 @@ export interface PullOptions {
    */
   left?: Left;
   traits?: ListTraits;
-  /** Called for each page, in its transaction. */
+  /** The walk calls this for each page, in the transaction that stores the page. */
   onSaved?: (saved: SaveResult) => void;
   /** Expected number of records, from the mirror. The first request asks for as many. By default unknown. */
   expectedRecords?: number;

@@ -70,8 +70,8 @@ export class PageReader {
 
   /**
    * Reads the last requested page of the list again as long as it contains wanted records, and then the pages after it.
-   * If a list is in the order of changes, written records move away, and the list is still read only once. If nothing
-   * moves, the page shows what was written.
+   * In a list ordered by change, the records that we wrote move to later pages, so each page is still read once. In
+   * any other list they stay, and the page shows what we wrote.
    */
   async #numbered(wanted: ReadonlySet<number>, stays: boolean): Promise<ReadAgain> {
     const pageSize = await this.#defaultPageSize();

@@ -257,7 +257,7 @@ export interface SavedProgress {
   invoicedFrom: string | null;
   /** Records left of a walk under way. Null before its first answer. */
   recordsLeft: number | null;
-  /** Records that it has received. */
+  /** Records that the walk has received. */
   received: number;
 }
 

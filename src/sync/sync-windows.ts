@@ -51,9 +51,9 @@ export async function openWindowRow(
     from: string | null;
     to: string;
     remarks?: Remark[];
-    /** The time of its first answer. Default: now. */
+    /** The time of the first answer. Default: now. */
     openedAt?: Date;
-    /** The parts of the streams that it will read. Null if it reads nothing from the source. */
+    /** The parts of the streams that the window will read. Null if it reads nothing from the source. */
     spans: StreamBounds | null;
     workflowId: string;
     runId: string;

@@ -127,7 +127,7 @@ export const problemCatalogue = catalogue('problems.problemCatalogue', {
   contradiction: {
     holds: true,
     sentence:
-      'One answer of the source has two different versions of the record. A request for the record alone did not show which one is right (P6).',
+      'An answer of the source has two different versions of the record. A request for only this record did not show the right version (P6).',
     todo: 'Usually nothing: the record is requested again once a day. If the problem persists, report the record to the vendor of the practice software.',
   },
   due_sum_disagrees: {

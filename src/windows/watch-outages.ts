@@ -16,7 +16,7 @@ import { probeTemporal } from './probes.ts';
 export interface OutageWatchTimes {
   /** Interval of requests to Temporal. */
   everyMs: number;
-  /** Limit of the wait for its answer. */
+  /** Limit of the wait for Temporal's answer. */
   answerWithinMs: number;
 }
 

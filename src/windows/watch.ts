@@ -26,11 +26,11 @@ export interface Watched {
   /** Age of the source state that the books reflect; null before the first window closed. */
   lagSeconds: number | null;
   intervalSeconds: number;
-  /** Whether its windows are paused. */
+  /** Whether the installation's windows are paused. */
   paused: boolean;
   /** Whether both the lag and the watched time exceed two intervals; false while the windows are paused. */
   late: boolean;
-  /** Counters of its Schedule; null before they were read. */
+  /** Counters of the installation's Schedule; null before they were read. */
   counters: Pick<ScheduleCounters, 'missed' | 'skipped' | 'dropped' | 'paused'> | null;
 }
 

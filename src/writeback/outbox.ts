@@ -192,9 +192,9 @@ export interface Outcome extends Pick<WriteBackRow, 'id' | 'unitId'> {
    * `absent`: the source does not have the record, or the record has no external_info. Null leaves the state as it is.
    */
   state: Exclude<WriteBackState, 'pending'> | null;
-  /** Whether the source has just accepted it. */
+  /** Whether the source has just accepted the write-back. */
   isAccepted: boolean;
-  /** Whether it may have taken effect despite the error. */
+  /** Whether the write-back may have taken effect despite the error. */
   isInDoubt: boolean;
   /** What a read has shown. Null if there was no read. */
   standing: Standing | null;

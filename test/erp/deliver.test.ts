@@ -754,7 +754,7 @@ describe('drafts for review', () => {
     expect(await slice(target, review)).toMatchObject({ delivered: 0, left: 0, nextDueMs: null });
     expect(target.drafts).toEqual(keys);
     expect(await stateCounts()).toEqual({ drafted: 2 });
-    // Within some minutes they are not requested again.
+    // A delivery within the next minutes does not request the drafts again.
     const asked = target.sent.length;
     await slice(target, review);
     expect(target.sent).toHaveLength(asked);

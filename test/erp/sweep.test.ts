@@ -134,7 +134,7 @@ describe('a draft that could not be deleted', () => {
     expect(await states()).toEqual(differing);
     expect(target.drafts).toEqual([key]);
     deletions = 'sent';
-    // It does not happen at once.
+    // The sweep does not repeat the deletion at once.
     const sent = target.sent.length;
     await passTime(60);
     await slice();

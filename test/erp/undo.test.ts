@@ -58,8 +58,8 @@ const undo = (range = january) => db.transaction((trx) => undoUnits(trx, scope()
 const redo = (...ids: string[]) => db.transaction((trx) => redoUnits(trx, scope(), ids, by));
 
 /**
- * The balance of the bank account in the ERP, computed from the deliveries. An odd number of undos counts against the
- * unit.
+ * The balance of the bank account in the ERP, computed from the deliveries. A unit with an odd number of undos is
+ * subtracted.
  */
 async function inErp(): Promise<string> {
   const [found] = await query<{ balance: string }>(
@@ -153,7 +153,7 @@ describe('undoing a delivery', () => {
     await deliver();
     expect(await inErp()).toBe('12.00');
     expect((await states())['payment/1/2']).toBe('excluded');
-    // It is not sent again, because our books have reversed it.
+    // The unit is not sent again, because our books have reversed it.
     expect(await redo(id!)).toEqual([]);
   });
 

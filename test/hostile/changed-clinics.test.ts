@@ -108,7 +108,7 @@ test('a changed clinic list is rolled out: the older daemon keeps the clinic tha
   expect(closedBy(old)).not.toContain(4713);
   expect(closedBy(next)).not.toContain(4712);
 
-  // This is what the Deployment (Recreate) does: the pod ends, its init container migrates, and the next pod starts.
+  // The test does the steps of the Deployment (Recreate): the pod ends, its init container migrates, the next pod starts.
   next.process.kill('SIGTERM');
   expect((await next.ended)[0]).toBe(0);
   expect(await migrate(next)).toMatchObject({ code: 0 });

@@ -105,7 +105,7 @@ describe.each(lies)('one answer with two versions of a record: %s', (_, made) =>
     expect((await clinic.reconcile()).installations[0]?.equations.E6).toMatchObject({ ok: true });
     proxy.tamper = (answer) => answer;
     await clinic.rows('update installation_state set census_taken_at = null');
-    // One window for the census, and one for the records that it requested.
+    // The first window takes the census. The second reads the records that the census found.
     expect((await clinic.sync()).error ?? null).toBeNull();
     expect((await clinic.sync()).error ?? null).toBeNull();
     expect(await held()).toEqual([]);

@@ -20,7 +20,7 @@ import { waitFor } from '../workflows/support.ts';
 vi.setConfig({ testTimeout: 180_000 });
 
 const everySeconds = 2;
-/** Two intervals, plus the pause before a step is retried. */
+/** The daemon has recovered after two intervals plus the pause before a step is retried. */
 const recoveredWithinMs = 20_000;
 
 let clinic: TestClinic;

@@ -82,7 +82,7 @@ test('old versions go; those that an entry was posted from stay, also for rows a
     await record(kind, id, parent);
     await versions(kind, id, [900, 800, 700, 600, 100]);
   }
-  // It was posted from version 2, reversed, and posted again from version 4.
+  // Invoice 1 was posted from version 2, reversed, and posted again from version 4.
   await entry('invoice', 1, 850);
   await entry('payment', 21, 750);
   await versions('invoice', 4, [null, null]);

@@ -3,7 +3,7 @@
 import type { Client } from '@temporalio/client';
 import { textOf } from '../support/personal.ts';
 
-/** The searched texts by place. */
+/** The texts in which the test looks for personal data, by the place they come from. */
 export interface Places {
   stdout: string;
   stderr: string;

@@ -70,7 +70,7 @@ test('PostgreSQL and Temporal are killed: the daemon starts each again, and tell
     ]);
     expect(told[1]?.seconds).toBe(recovery.seconds);
   }
-  // Its port is taken when it restarts, so the daemon follows it to another port.
+  // Another process takes PostgreSQL's port before the restart, so the daemon uses PostgreSQL at another port.
   const { port } = await kill(daemon, 'postgres');
   await take(port);
   await waitFor('server on another port', () => (server(daemon, 'postgres')?.port ?? port) !== port, waitMs);

@@ -153,7 +153,7 @@ test('daemons of the same installations share a queue and its work', async () =>
   expect(await clinic.rows('select from daemon')).toHaveLength(2);
 });
 
-/** The installations whose windows a daemon has closed since then. */
+/** The installations whose windows a daemon has closed, from its window number `after` on. */
 const closedBy = (daemon: Daemon, after = 0) => [
   ...new Set(daemon.windows.slice(after).flatMap((one) => (one.outcome === 'closed' ? [one.installation] : []))),
 ];

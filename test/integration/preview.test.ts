@@ -269,7 +269,7 @@ describe('repost after a changed mapping', () => {
     expect(change_held).toBeGreaterThan(0);
     const held = [...(await documentsOf(clinic)).values()].filter(({ problem_code }) => problem_code === 'change_held');
     expect(held).toHaveLength(change_held!);
-    // They stay held when they are judged again.
+    // The documents stay held when they are judged again.
     await db.raw('update document set dirty = true where installation = ?', [clinic.id]);
     expect(await previewThenPost(clinic)).toBe(0);
 
@@ -411,7 +411,7 @@ describe('the commands', () => {
     const dry = (await command('repost --dry-run --json')).json();
     expect(dry.dry_run).toBe(true);
     const seq = await lastSeq(clinic);
-    // Without a terminal it cannot ask, so it changes nothing.
+    // Without a terminal, `repost` cannot ask, so it changes nothing.
     const unasked = await command('repost --all');
     expect(unasked).toMatchObject({ code: 2, stdout: '' });
     expect(unasked.stderr).toMatch(/documents? would be corrected by \d+ entries[\s\S]*--yes is required/);

@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 /** The invoices of the play. */
 export interface Story {
-  /** Its header disagrees with its rows until the practice corrects it. */
+  /** The header of this invoice disagrees with its rows until the practice corrects it. */
   disagreeing: number;
   /** Posted in October and changed after the close. */
   changed: number;

@@ -31,7 +31,7 @@ export interface Services {
 /** The differences between a test's clinic and the clinic of the played month-end. */
 export interface OwnClinic {
   sandbox?: SandboxOptions;
-  /** Settings of its installation in vetledger.yaml. */
+  /** Settings of the clinic's installation in vetledger.yaml. */
   settings?: Settings;
   env?: NodeJS.ProcessEnv;
 }

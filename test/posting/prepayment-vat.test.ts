@@ -120,7 +120,7 @@ test('half a cent goes to the even one', () => {
   const vat = (paid: string) =>
     judge(prepaymentFacts(7, paid), contextOf({ mapping: at25 })).entry!.lines.find(({ role }) => role === 'vat')!
       .amount;
-  // Three quarters: 0.06 → 0.045 → 0.04; 0.10 → 0.075 → 0.08; 0.14 → 0.105 → 0.10.
+  // The VAT is three quarters of the amount, rounded half to even: 0.045 → 0.04; 0.075 → 0.08; 0.105 → 0.10.
   expect([vat('0.06'), vat('0.10'), vat('0.14')].map((amount) => amount.toFixed(2))).toEqual(['0.04', '0.08', '0.10']);
 });
 

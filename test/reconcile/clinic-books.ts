@@ -13,7 +13,7 @@ const dialect = loadDialect();
 export interface Written {
   record: Record<string, unknown> & { id: number };
   state?: DocumentState | null;
-  /** The lines of its entry in force. */
+  /** The lines of the document's entry in force. */
   lines?: DraftLine[];
   date?: string;
   /** True if the entry was reversed. */

@@ -315,7 +315,7 @@ describe('E7', () => {
         [days, installation, month],
       );
     await check({ inSlices: true });
-    // No reading is a week old.
+    // No stored reading is older than a week, so the check does not read the ERP.
     expect(erp.told).toBe(0);
     await readAgo('2026-02-01', 9);
     await readAgo('2026-01-01', 8);

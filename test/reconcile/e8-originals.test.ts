@@ -168,7 +168,7 @@ describe('E8 per original', () => {
       {
         document: 'payment 13',
         message:
-          'we could not determine from which prepayment it took 81.00; the VAT of no prepayment of client 2 differs',
+          'vetledger could not determine which prepayment the 81.00 came from; no prepayment of client 2 has a VAT difference',
       },
     ]);
   });

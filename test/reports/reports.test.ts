@@ -261,7 +261,7 @@ describe('report vat', () => {
       isExplained(vat);
       isExplained(late);
       expect([vat.total.base, vat.total.tax]).toEqual([before.vat.total.base, before.vat.total.tax]);
-      // Its entries differ from its current rows, so they are listed separately, on time and late.
+      // The entries of the invoice differ from its current rows, so they are listed separately, on time and late.
       expect(vat.total.base_not_compared).toBe(new Money(late.total.base!).negated().toFixed(2));
       const text = (await command(`report vat --month ${month}`)).stdout;
       expect(text).toMatch(/^ {2}VAT period .*difference: tax +not compared: base +not compared: tax$/m);
@@ -460,7 +460,7 @@ test('report cutover: what the source had open on the evening before start_date'
     expect(new Money(giftCards.sold).greaterThan(0) && new Money(giftCards.redeemed).greaterThan(0)).toBe(true);
     expect(vouchers!.figures.filter(({ role }) => role === 'gift_card_liability')).toMatchObject([giftCards]);
 
-    // The same amounts as in E9; the sum of both is the liability.
+    // The report has the amounts of E9. Opening balance and sales make up the liability.
     const reconciled = (await command('reconcile --json', later)).json().installations[0];
     expect(reconciled.equations.E9.ok).toBe(true);
     const cards = reconciled.listed.vouchers.find(({ role }: { role: string }) => role === 'gift_card_liability');

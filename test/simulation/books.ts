@@ -17,7 +17,7 @@ export interface DocumentBook extends DocumentRef {
   place: number | null;
   /** The codes of the remarks of its last judgement, without duplicates. */
   remarks: string[];
-  /** The amounts that its problem keeps out of the books. */
+  /** The amounts that the document's problem keeps out of the books. */
   outside: Outside | null;
   late: LateStanding | null;
   /** A closed period holds its correction after a change of the mapping. */

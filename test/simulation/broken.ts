@@ -35,7 +35,7 @@ export interface Memory {
   tags: string;
   /** True if the document was late at a close and still waits for a decision. */
   isLate: boolean;
-  /** The version of its last judgement, and the decisions, newest last. */
+  /** The version of the document's last judgement, and the decisions, newest last. */
   version: string;
   decisions: Decided[];
   /** For the entry in force: its VAT at receipt, or its share of a prepayment. */

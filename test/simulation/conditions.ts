@@ -68,7 +68,7 @@ export interface Conditions {
   startDate: string | null;
   /** Today's date in the installation's zone. */
   today: string;
-  /** The same conditions in the form for the posting core. */
+  /** The conditions above in the form for the posting core. */
   context: PostingContext;
 }
 
@@ -136,7 +136,7 @@ export const vatFrom = (day: string, rate = '25.5'): PrepaymentVat => ({
   departments: { '13': { name: 'VAT 10 %', rate: '10' } },
 });
 
-/** The same conditions on another day. */
+/** Moves the conditions to another day. */
 export function onDay(conditions: Conditions, today: string): Conditions {
   return { ...conditions, today, context: { ...conditions.context, today } };
 }

@@ -16,7 +16,7 @@ export interface LifeOptions {
   onStep?: (step: number, text: string) => void;
   /** Skips the checks of judgements, lines and orders, so that only the sums over the books are checked. */
   equationsOnly?: boolean;
-  /** Also compares with the verdict of src/reconcile at each full check. */
+  /** Each full check also compares the verdict of src/reconcile. */
   reconcile?: boolean;
 }
 

@@ -19,7 +19,7 @@ interface Prepayment {
 
 interface Use {
   id: number;
-  /** The client of its invoice. */
+  /** The client of the paid invoice. */
   client: number;
   /** The true prepayment, which the rules do not see. */
   prepayment: number;

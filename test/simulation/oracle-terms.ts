@@ -76,7 +76,7 @@ export interface Posted {
   lines: ExpectedLine[];
   facts: string;
   dating: Dating;
-  /** The codes of its remarks. */
+  /** The codes of the document's remarks. */
   remarks: string[];
   /** The payer's name. */
   name: string | null;

@@ -129,7 +129,7 @@ export class SimulatedDatabase {
       release: async () => {
         // The pool of a dead process would wait for connections that never return, so it is abandoned.
         if (!asker.isDead) await db.destroy();
-        // They are taken back together, because a statement of one may wait for a lock of another.
+        // All connections are taken back together, because a statement of one may wait for a lock of another.
         await Promise.all([...mine].map((raw) => this.#takeBack(raw, mine)));
       },
     };

@@ -52,7 +52,7 @@ export class Hostility {
   readonly #clinic: Clinic;
   /** Documents that must be held. */
   readonly culprits = new Set<string>();
-  /** Documents among them whose record is unusable. */
+  /** The culprits whose record is unusable. */
   readonly unusable = new Set<string>();
   /** Documents that may be held, because they depend on a held document. */
   readonly mayBeHeld = new Set<string>();

@@ -13,7 +13,7 @@ export interface Troubles {
 }
 
 export interface MortalOptions {
-  /** The name under which it holds leases. */
+  /** The name under which the process holds leases. */
   holder: string;
   time: SimulatedTime;
   rng: Rng;
@@ -34,7 +34,7 @@ export class Mortal implements Life {
     this.holder = options.holder;
   }
 
-  /** Resolves when it dies. */
+  /** Resolves when the process dies. */
   get died(): Promise<void> {
     return this.#death.promise;
   }

@@ -100,7 +100,7 @@ export class WorkerProcess extends Mortal implements Asker {
     return true;
   }
 
-  /** Returns its database connections. */
+  /** Gives the process's database connections back. */
   async release(): Promise<void> {
     const end = this.#options.time.begin();
     try {

@@ -22,13 +22,13 @@ export interface WindowOptions {
   kind?: WindowInput['kind'];
   /** The window fails after this time. */
   limitMs?: number;
-  /** Its process dies when this resolves. */
+  /** The window's process dies when this promise resolves. */
   death?: Promise<unknown>;
 }
 
 /** The number of attempts of an activity whose error says that it may succeed later. In service, attempts continue for half an hour. */
 const attemptsAtMost = 3;
-/** The same for errors without an explanation (activities/attempts.ts counts them separately). */
+/** The number of attempts after errors without an explanation (activities/attempts.ts counts them separately). */
 const unexplainedAtMost = 12;
 const retryPauseMs = 30;
 const refetchRounds = 4;

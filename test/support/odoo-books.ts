@@ -32,7 +32,7 @@ export interface OdooLine {
   /** Codes of analytic accounts with their shares in percent. */
   analytic: Record<string, number>;
   isReconciled: boolean;
-  /** The id of its full reconciliation. */
+  /** The id of the line's full reconciliation. */
   match: number | null;
   /** The open amount. */
   residual: Money;

@@ -142,7 +142,7 @@ test('what stays unusable costs a few requests of a window, and after hours almo
   for (let n = 0; n < 4; n++) expect(await costOf(window)).toBeLessThanOrEqual(idle + 4);
   expect(await aside()).toEqual(put);
 
-  // It was put aside three hours ago and requested two hours ago, so the next request is an hour later.
+  // The record was put aside three hours ago and requested two hours ago, so the next request is an hour later.
   await clinic.rows(`update put_aside set since = clock_timestamp() - interval '3 hours'`);
   await clinic.rows(`update put_aside set asked_again_at = clock_timestamp() - interval '55 minutes'`);
   expect(await costOf(window)).toBe(idle);

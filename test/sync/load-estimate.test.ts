@@ -11,9 +11,9 @@ describe('a list by its rate budget, worked by hand', () => {
   test.each([
     // An empty list takes no time.
     { what: 'an empty list', records: 0, limit: 60, busy: [], requests: 0, weight: 0, seconds: 0 },
-    // One page without a page size.
+    // The list fits into one page of the default size.
     { what: 'one page', records: 50, limit: 60, busy: [], requests: 1, weight: 1, seconds: 1 },
-    // 50 at weight 1; the remaining 1,150 as 1,000 at 20 and 150 at 3: 24 of 60, three answers.
+    // The first page has 50 records at weight 1. A page of 1,000 (weight 20) and a page of 150 (weight 3) follow: 24 of 60.
     { what: 'room for all of it', records: 1200, limit: 60, busy: [], requests: 3, weight: 24, seconds: 3 },
     // 1 + 20 + 20 = 41 by second 3; the next 20 would make 61. The first slot is free at 1 + 60 = 61: requested then,
     // answered at 62.

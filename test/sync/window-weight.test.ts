@@ -78,7 +78,7 @@ test.each([1, 60])('%i new invoices cost their own records beside that', async (
   expect(weights).toEqual({
     ...idle,
     'invoice.list': pages(invoices),
-    // The notices named them, and they were fetched as complete sets.
+    // The notices named the rows, so they were fetched as complete sets.
     'invoicerow.list': 2 * pages(2 * invoices),
   });
 });

@@ -34,7 +34,7 @@ test('a first load is a workflow of its own, which the run time-out of windows d
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed', from: null });
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed', from: expect.any(String) });
   const [first, second] = await windowRows(clinic);
-  // Two minutes of waiting for another window, two for this window, and 15 for everything else.
+  // The time-out has 2 minutes of waiting for another window, 2 for this window, and 15 for everything else.
   expect(await started(second!)).toEqual({ type: 'syncWindow', timeoutSeconds: 1_140 });
   expect(await started(first!)).toEqual({ type: 'firstLoad', timeoutSeconds: 7 * 86_400 });
   expect(first!.workflow_id).not.toBe(second!.workflow_id);
@@ -156,7 +156,7 @@ async function poison(workflowId: string, runId?: string): Promise<void> {
 test('a window whose task fails for ever is ended by its run time-out, and the next one goes on', async () => {
   const { client, taskQueue } = clinic.engine;
   const input = { installation: 4711, kind: 'window', trigger: 'schedule', fromDate: null } as const;
-  // Its opening leaves the list to an activity that retries.
+  // The opening of the window leaves this list to an activity, which retries.
   clinic.sandbox.setFaults({ http500: { action: 'invoicepayment.list' } });
   const handle = await client.workflow.start('syncWindow', {
     workflowId: `sync-window/4711-${clinic.app.temporalName}/schedule-poisoned`,
@@ -169,7 +169,7 @@ test('a window whose task fails for ever is ended by its run time-out, and the n
   await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'TimeoutFailure' } });
   clinic.sandbox.setFaults({ http500: null });
   await waitFor('its end', async () => {
-    // Its activity has learned of the end from its heartbeat; this test does not wait for its lease.
+    // The window's activity has learned of the end by its heartbeat. The test does not wait until the lease expires.
     await clinic.rows(`update lease set expires_at = clock_timestamp() where lane = 'live'`);
     await look();
     return (await windowRows(clinic)).some(({ id, outcome }) => id === stuck.id && outcome === 'failed');

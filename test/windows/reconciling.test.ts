@@ -105,7 +105,7 @@ function daemon(clinics: readonly Clinic[], { name = 'a', pool = db as Db, span 
   return new Reconciler(app as unknown as App);
 }
 
-/** Closes a window of it, so that its first load is over. */
+/** Closes a window of the installation, so that its first load is over. */
 const loaded = (installation: number) =>
   query(
     db,
@@ -208,7 +208,7 @@ test('one that fails is named with its remedy and keeps no other from its turn; 
     { is_done: false, code: 'internal_error' },
     { is_done: false, code: 'internal_error' },
   ]);
-  // It is not repeated within an hour.
+  // The reconciliation is not repeated within an hour.
   failure = () => null;
   await reconciler.look(signal);
   expect(asked).toEqual([]);

@@ -71,7 +71,7 @@ test('a pause made before there is a schedule holds from its first moment, and i
     const ended = await clinic.engine.client.workflow.getHandle(workflowId, firstExecutionRunId).result();
     expect(ended).toMatchObject({ outcome: 'paused', message: expect.stringContaining('paused by Bo: upgrade') });
     expect(await windowRows(clinic)).toEqual([]);
-    // A manual command opens it.
+    // A manual command opens a window despite the pause.
     expect((await clinic.sync()).outcome).toBe('closed');
 
     expect((await command('resume', '--by', 'Bo')).code).toBe(0);

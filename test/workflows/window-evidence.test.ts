@@ -236,7 +236,7 @@ describe('the row of a window that has ended', () => {
     });
     expect((await failed())[0]).toMatchObject({ id: row.id, reset_of: closed.id });
     expect(toldOf(row)).toMatchObject([{ event: 'window_failed', report: { window: row.id } }]);
-    // It is not a cause of trouble for the installation.
+    // The reset window is not a cause of trouble for the installation.
     expect((await presentCauses(clinic.app.db, [id])).size).toBe(0);
     expect(await status()).toMatchObject({ last_window: { outcome: 'closed' } });
   });

@@ -18,7 +18,7 @@ const authorization = 'Bearer explorer-token';
 /** The name of a step in the OpenAPI description. */
 const nameOf = (action: string): string => action.replaceAll('.', '_').replace(' ', ' /sandbox/');
 
-/** One refused request for each status code. */
+/** Requests that the API refuses, one for each status code. */
 const refused: readonly Asked[] = [
   { method: 'GET', url: 'client/?id__gt=x' },
   { method: 'GET', url: 'invoice/', headers: { authorization: 'Bearer unknown' } },

@@ -6,7 +6,7 @@ import { type Components, nounOf } from './components.ts';
 
 /** A webhook of the description. */
 interface Webhook {
-  /** The name of its schema among the components. */
+  /** The name of the webhook's schema among the components. */
   component: string;
   schema: z.ZodType;
   summary: string;

@@ -9,7 +9,7 @@ import { type Answer, throttled } from './answer.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set for each request to an installation. */
+    /** The server sets these faults for each request to an installation. */
     faults: RequestFaults;
   }
 }
@@ -66,7 +66,7 @@ export class RequestFaults {
     this.#action = action;
   }
 
-  /** Returns the fault's settings if it strikes now; null if it does not. */
+  /** Returns the settings of the fault if the fault strikes now, otherwise null. */
   strikes<N extends keyof Faults>(name: N, when?: 'before' | 'after'): NonNullable<Faults[N]> | null {
     const fault = this.#injector.strikes(name, this.#action, when);
     if (fault) this.struck.push(name);

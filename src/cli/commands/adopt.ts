@@ -176,7 +176,7 @@ interface Adopting {
 }
 
 async function adoptRestored(context: CommandContext, app: App, client: Client, adopting: Adopting): Promise<void> {
-  // This comes first: from here on, the original refuses to start.
+  // The fence comes first. From then on, the original database refuses to start.
   const left = await fenceOriginal(app, client, adopting.name);
   const inDoubt: number[] = [];
   const paused: number[] = [];

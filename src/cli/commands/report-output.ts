@@ -10,7 +10,7 @@ export interface InstallationReport {
   installation: Pick<InstallationConfig, 'id' | 'name' | 'currency' | 'decimals' | 'timezone' | 'startDate'>;
   period: Period;
   of: 'month' | 'day' | 'start' | 'span';
-  /** Only entries recorded by this time; null for all. */
+  /** The report contains only entries recorded by this time. Null for all entries. */
   recordedBy: Date | null;
   sections: readonly Section[];
   /** Documents that are missing in the figures, because they are not in the books. */

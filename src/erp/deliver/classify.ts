@@ -7,9 +7,9 @@ import type { InErp } from '../outbox/record-outcomes.ts';
 export type Finding =
   | { is: 'delivered'; inErp: InErp; surplus: string[] }
   | { is: 'refused'; code: 'erp_differs' | 'erp_doubled'; message: string; inErp: InErp; surplus: string[] }
-  /** Not posted. `draft` equals what was sent, or was left to the accountant. */
+  /** The ERP has the entry as a draft. The draft equals the sent entry, or the accountant must decide about it. */
   | { is: 'draft'; draft: FoundEntry; surplus: string[] }
-  /** Not in the ERP. `differs`: the differences of a draft with the entry's key that does not equal it. */
+  /** The ERP does not have the entry. `differs` has the differences of a draft with the entry's key, if there is one. */
   | { is: 'absent'; surplus: string[]; differs: string | null }
   /** The answer was incomplete, so a missing entry proves nothing. */
   | { is: 'unknown' };

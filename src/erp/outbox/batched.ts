@@ -8,7 +8,7 @@ import { type UnitKind, type UnitState, unitKinds, unitStates } from './unit.ts'
 
 export interface BatchCandidate {
   id: string;
-  /** The key as it is stored. */
+  /** The unit's key as stored in the outbox. */
   key: string;
   kind: UnitKind;
   seq: number;
@@ -26,7 +26,7 @@ const settledStates: readonly UnitState[] = [
 export interface CandidateRange {
   /** Dates of the units; null for all. */
   days: { from: CalendarDate; through: CalendarDate } | null;
-  /** Only units that entered the outbox before this time; null for all. */
+  /** The batch has only units that entered the outbox before this time. Null for all units. */
   before: Date | null;
   after: Pick<BatchCandidate, 'kind' | 'seq' | 'id'> | null;
   limit: number;

@@ -7,8 +7,8 @@ import { closedInErpCode } from './cancel-out.ts';
 const otherwiseDecided = ['erp_differs', 'erp_doubled', 'erp_unverified', 'erp_company_changed', 'erp_draft_deleted'];
 
 /**
- * Marks units as late whose dates are closed in the ERP and that the ERP does not have (ACCOUNTING "Dates"). They are
- * no longer sent, and wait for a decision. Units that wait for approval keep their state, since they are not sent
+ * Marks units as late if the ERP does not have them and their dates are closed there (ACCOUNTING "Dates"). vetledger
+ * no longer sends late units; they wait for a decision. Units that wait for approval keep their state, since they are not sent
  * anyway. Units that the ERP may have are looked up first, by their delivery.
  */
 export async function markLate(trx: Connection, company: string, closed: readonly ClosedDays[]): Promise<void> {

@@ -62,7 +62,7 @@ export interface SummaryRecord {
   recordedAt: Date;
   /** The window that made the summary. Null if it was made outside a window. */
   windowId: number | null;
-  /** The mappings with which its entries were posted. */
+  /** The mappings with which the summary's entries were posted. */
   mappings: MappingVersion[];
 }
 

@@ -9,7 +9,7 @@ import { ignoredForHours } from './filters.ts';
 export interface ListTraits {
   /** Filters that the server has ignored within the last `ignoredForHours`. */
   ignored: Set<string>;
-  /** Filters that it ignored before that. They are tried again (recheck.ts). */
+  /** Filters that the server ignored before that. vetledger tries them again (recheck.ts). */
   outdated: Set<string>;
   /** How the server writes timestamps. It is `offset` until an invoice shows another style. */
   style: TimestampStyle;

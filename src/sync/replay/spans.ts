@@ -29,7 +29,7 @@ export interface NotedWindow {
   unread: RecordKind[];
 }
 
-/** Changes of an interval that has ended. */
+/** An interval that has ended. The replay reads the changes in it. */
 interface PastBounds extends Bounds {
   to: number;
 }

@@ -27,7 +27,7 @@ export interface ScrubbedList {
 export interface ScrubPass {
   pass: number;
   beganAt: Date;
-  /** When its last list was read. Null while it is under way. */
+  /** The time at which the last list of the pass was read. Null while the pass is under way. */
   finishedAt: Date | null;
   lists: ScrubbedList[];
 }

@@ -35,7 +35,7 @@ export function nextBeginsAt({ beganAt }: Pick<ScrubPass, 'beganAt'>, days: numb
 export interface Forecast {
   /** When the pass will end, by its rate so far. Null if nothing was read yet. */
   endsAt: Date | null;
-  /** Whether it will end after its days. */
+  /** Whether the pass will take longer than `scrub_days`. */
   isLate: boolean;
 }
 

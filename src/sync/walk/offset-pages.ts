@@ -117,8 +117,8 @@ class Pass {
         requests.largestOffsetPage = Math.ceil(pageSize / pageShrink);
         return this.#again();
       }
-      // Copies may or may not take up places. If the list ends only when they count, the page after it is requested,
-      // too.
+      // The server may count copies of a record as places of the list, or not. If the list ends here only when they
+      // count, the next page is requested, too.
       if (page > 1 && (page - 1) * longest >= this.count && (answer === null || receivedIn(answer) === 0)) {
         this.isChain = (this.#isAscending || this.#isDescending) && !hasSlipped;
         return this;

@@ -64,7 +64,7 @@ export const closeTexts = catalogue('commands/closing.closeTexts', {
   noName: 'no name recorded',
 
   willOpen: ({ installation, through, from }: { installation: number } & Record<'through' | 'from', string>) =>
-    `Installation ${installation}: closed through ${through}; this command opens them from ${from} on.`,
+    `Installation ${installation}: the books are closed through ${through}; this command opens them from ${from} on.`,
   openQuestion: ({ installations }: { installations: string }) =>
     `Open the books of installation ${installations} again?`,
   notOpened: 'Nothing was opened.',

@@ -83,7 +83,7 @@ export const remapTexts = catalogue('commands/mapping.remapTexts', {
     `${corrections} in closed periods would be held. After the repost, \`vetledger late\` lists the documents, so that you can decide.`,
   held: ({ corrections }: { corrections: string }) =>
     `${corrections} in closed periods are held. \`vetledger late\` lists the documents, so that you can decide.`,
-  closedMonths: 'They would move, by month of the document and account, debits positive:',
+  closedMonths: 'The held corrections would move these amounts, by month of the document and account, debits positive:',
   declined: ({ corrections }: { corrections: string }) => `${corrections} left as posted, as decided.`,
   notPosted: ({ documents }: { documents: string }) => `${documents} unchanged, because this mapping cannot post them:`,
   left: ({ documents }: { documents: string }) =>

@@ -14,6 +14,6 @@ export const previewTexts = catalogue('commands/preview.previewTexts', {
   amongThem: ({ reversals }: { reversals: string }) => `, ${reversals} among them`,
   keptBack: ({ problems }: { problems: string }) => `kept back: ${problems}`,
   fetchedFirst: ({ documents }: { documents: number }) => `${documents} fetched again first`,
-  states: ({ states }: { states: string }) => `They would then be: ${states}.`,
+  states: ({ states }: { states: string }) => `The documents would then be: ${states}.`,
   held: ({ documents }: { documents: string }) => ` ${documents} in all would have a problem (\`vetledger problems\`).`,
 });

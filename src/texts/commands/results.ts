@@ -160,7 +160,8 @@ export const weighedTexts = catalogue('commands/results.weighedTexts', {
   title: ({ installation, documents, what }: { installation: number; documents: string; what: string }) =>
     `Installation ${installation}, ${documents}: ${what}`,
   posted: ({ currency }: { currency: string }) => `The next window posts, in ${currency}, debits positive:`,
-  keptOut: ({ currency }: { currency: string }) => `This stays out of the books, in ${currency}, debits positive:`,
+  keptOut: ({ currency }: { currency: string }) =>
+    `These amounts stay out of the books, in ${currency}, debits positive:`,
   postedOn: ({ day }: { day: string }) => `posted on ${day}`,
   notPosted: 'nothing is posted now',
   more: ({ count }: { count: number }) => `… and ${count} more; \`--json\` lists all`,

@@ -74,7 +74,7 @@ export const runTexts = catalogue('commands/windows.runTexts', {
   ofInstallation: ({ installation, text }: { installation: number; text: string }) =>
     `installation ${installation}: ${text}`,
   longLoad: ({ minutes }: { minutes: number }) =>
-    `This is longer than window_timeout_minutes (${minutes}), which does not limit a first load. If it is interrupted, it continues later.`,
+    `The first load takes longer than window_timeout_minutes (${minutes}), which does not limit it. An interrupted first load continues later.`,
   limit: ({ time, list }: { time: string; list: string }) => `${time}: ${list} is the limit`,
   toLoad: ({ estimate, records }: { estimate: string; records: string }) => `${estimate} (${records} to load)`,
   matching: 'matching open items',

@@ -11,7 +11,7 @@ export const lateErrors = catalogue('errors/late-documents.lateErrors', {
   dateInFuture: ({ document, date }: { document: string; date: string | null }): PlainError => ({
     code: 'not_decidable',
     message: `${document} is dated in the future (${date}), so no decision is possible.`,
-    todo: 'It is posted automatically on that day. If the date is wrong, correct it in the practice software.',
+    todo: 'vetledger posts the document automatically on that day. If the date is wrong, correct it in the practice software.',
   }),
   notLate: ({ document, problem }: { document: string; problem: string | null }): PlainError => ({
     code: 'not_late',

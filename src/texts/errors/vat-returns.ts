@@ -20,7 +20,7 @@ export const vatReturnErrors = catalogue('errors/vat-returns.vatReturnErrors', {
   }),
   overlaps: ({ period, other }: { period: string; other: string }): PlainError => ({
     code: 'vat_return_overlaps',
-    message: `The return of ${other} is filed and has days of ${period}.`,
+    message: `The filed return of ${other} contains days of ${period}.`,
     todo: 'Set `policies.vat_period` of the mapping so that no day is in two returns.',
   }),
   nothingToCorrect: ({ period }: { period: string }): PlainError => ({
@@ -30,7 +30,7 @@ export const vatReturnErrors = catalogue('errors/vat-returns.vatReturnErrors', {
   }),
   lateUnknown: ({ entries }: { entries: string }): PlainError => ({
     code: 'late_line_unknown',
-    message: `These entries have no late line that can be taken: ${entries}.`,
+    message: `These entries have no late line for a correction to take: ${entries}.`,
     todo: 'Choose from the late lines that `vetledger report vat --mark-filed --dry-run --documents` lists.',
   }),
   changed: ({ period }: { period: string }): PlainError => ({

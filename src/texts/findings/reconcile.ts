@@ -119,7 +119,7 @@ export const e8Texts = catalogue('findings/reconcile.e8Texts', {
   original: (of: { left: string; expected: string; unused: string; amount: string; uses: string }) =>
     `${of.left} of its VAT is left, but ${of.expected} belongs to the unused amount of ${of.unused}: the difference is ${of.amount} of VAT; ${of.uses}`,
   unknownUse: ({ amount, client }: { amount: string; client: string }) =>
-    `we could not determine from which prepayment it took ${amount}; the VAT of no prepayment of ${client} differs`,
+    `vetledger could not determine which prepayment the ${amount} came from; no prepayment of ${client} has a VAT difference`,
   withoutVat: ({ amount }: { amount: string }) =>
     `${amount} of it was used or refunded; it was received without VAT, so it gives no VAT back`,
   noUnmatched: ({ client }: { client: string }) => `${client} has no use without a match`,

@@ -45,7 +45,7 @@ export class Child {
     try {
       await this.#answer(child, ({ ready }) => ready === true, startTimeoutMs);
     } catch (error) {
-      // Another disturbance killed it during its start, and restarts it.
+      // Another disturbance killed the process during its start, and restarts it.
       if (this.#process === child) throw error;
     }
   }

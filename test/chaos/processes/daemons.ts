@@ -17,7 +17,7 @@ export class Daemon {
   #process: ChildProcess | null = null;
   #restart: NodeJS.Timeout | undefined;
   #isWanted = false;
-  /** Its last output, for a round that fails. */
+  /** The last output of the daemon, for a round that fails. */
   output = '';
 
   constructor(settings: DaemonSettings, env: NodeJS.ProcessEnv, tell: (line: string) => void) {

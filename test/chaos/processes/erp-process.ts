@@ -14,7 +14,7 @@ import { decoded, encoded, hurriedRecord, type WireAnswer } from './erp-wire.ts'
 export interface ErpSettings {
   port: number;
   record: string;
-  /** The file of its books. */
+  /** The file of the ERP's books. */
   books: string;
   seed: number;
 }

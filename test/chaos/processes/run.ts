@@ -43,7 +43,7 @@ export async function run(args: string[]): Promise<number> {
     console.error(`error: ${wrong}`);
     return 2;
   }
-  // With only a seed, it plays that round, which repeats a failure.
+  // With only a seed, the program plays the round of that seed, to repeat a failure.
   const rounds = Number(values.rounds ?? (args.includes('--seed') ? '1' : '50'));
   const interrupt = new AbortController();
   let interruptedAt = 0;

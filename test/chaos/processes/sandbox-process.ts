@@ -7,9 +7,9 @@ export interface SandboxSettings {
   port: number;
   seed: number;
   invoices: number;
-  /** The file of its records. */
+  /** The file of the sandbox's records. */
   state: string;
-  /** The difference of its clock. */
+  /** The difference of the sandbox's clock from the machine's. */
   clockAheadMs: number;
   lateCommitShare: number;
 }

@@ -83,7 +83,7 @@ class EmbeddedServer<Used extends Handle> implements Server {
     await sleep(50);
   }
 
-  /** True if it ended without a kill. */
+  /** True if the server ended without a kill. */
   hasEnded(): boolean {
     try {
       process.kill(this.#process().pid, 0);

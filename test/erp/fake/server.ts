@@ -41,9 +41,9 @@ export interface HeldEntry {
  * not part of the chart, so that every record can have every flaw.
  */
 export interface Flaws {
-  /** The ERP refuses them with its text for an unknown account. */
+  /** The ERP refuses these accounts with its text for an unknown account. */
   unknownAccounts: ReadonlySet<string>;
-  /** The ERP refuses them with an error that no pattern matches. */
+  /** The ERP refuses these accounts with an error that no pattern matches. */
   strangeAccounts: ReadonlySet<string>;
   /** The ERP answers success, but the line has no account. */
   droppedAccounts: ReadonlySet<string>;

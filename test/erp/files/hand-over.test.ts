@@ -284,7 +284,7 @@ describe('a database that was restored from a backup before a batch', () => {
       }
       const before = readdirSync(folder()).map((name) => [name, readFileSync(join(folder(), name), 'latin1')]);
       await restore();
-      // One window has posted everything again, in the order of the documents' ids.
+      // After the restore, one window has posted all documents again, in the order of their ids.
       await query(db, `update erp_unit set seq = split_part(unit_id, '/', 3)::int where installation = ?`, [id]);
       await post([invoice(4)]);
       await enqueue(installation);

@@ -368,7 +368,7 @@ describe('a failure', () => {
     fails('match', timeOut(), done);
     expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 1 });
     erp.fault = () => null;
-    // It waits until the server can no longer be working on the request.
+    // The matching waits until the server can no longer be working on the request.
     expect(await match()).toMatchObject({ matched: 0, left: 1 });
     await later();
     expect(await match()).toEqual({ matched: done ? 0 : 1, unmatched: 0, left: 0 });

@@ -74,7 +74,7 @@ describe('numbers of vouchers', () => {
     ).rejects.toThrow('undone');
     await append([of('invoice', 3, '2026-01-01')], 7);
     await append([of('invoice', 4, '2026-01-01')]);
-    // One batch had another fiscal year; assigned numbers stay.
+    // The second batch was posted with another fiscal year. It changed no number that was already assigned.
     expect(await vouchers()).toEqual({
       'invoice/1/1': '2026-S-000001',
       'invoice/3/1': '2025-S-000001',

@@ -58,7 +58,7 @@ export interface ErpTraits {
   maxEntries: number | null;
 }
 
-/** One of the records, with a limit or a size of its own. */
+/** Makes a fake ERP from one of the capability records, with its limit on entries or days replaced. */
 export function fakeErp(traits: ErpTraits, seed: number, time: SimulatedTime): LifeErp {
   const rng = new Rng(seed, 'server');
   const server = new FakeServer({

@@ -104,7 +104,7 @@ export class DeliveringProcess extends Mortal {
     for (const wake of this.#wakers) wake();
   }
 
-  /** Stops it cleanly. */
+  /** Stops the process cleanly. */
   stop(): void {
     this.#stop.abort(new Error('the process is stopped'));
   }

@@ -17,7 +17,7 @@ export type Readings = Record<RecordKind, Reading>;
 export interface Played {
   kind: WindowKind;
   outcome: 'open' | 'closed' | 'failed';
-  /** Null if it sends no request to the source. */
+  /** What the window reads of each list. Null if the window sends no request to the source. */
   streams: Readings | null;
   /** The interval of the window is that of its invoices. */
   from?: number | null;

@@ -60,7 +60,7 @@ export const odooCapabilities: Capabilities = {
     { match: { code: 'psycopg2.errors.SerializationFailure' }, means: 'locked' },
     { match: { code: 'psycopg2.errors.LockNotAvailable' }, means: 'locked' },
     { match: { code: 'psycopg2.errors.DeadlockDetected' }, means: 'locked' },
-    // The same errors from the import, which passes on the text without the exception's name.
+    // Odoo's import reports the errors above with their text, but without the exception's name.
     {
       match: {
         text: /^(?:could not serialize access|could not obtain lock|deadlock detected|canceling statement due to lock timeout)\b/,

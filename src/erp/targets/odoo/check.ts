@@ -193,8 +193,8 @@ export class OdooChecks implements ErpChecks<OdooRecords> {
 }
 
 /**
- * Two lines on one account that balance. On an income account they carry the tags of every tax, and one account of each
- * analytic plan.
+ * Returns two lines on one account that balance. On an income account, the lines carry the tags of every tax, and one
+ * account of each analytic plan.
  */
 function pairOn(account: OdooRecords['account'], { taxes, dimensions }: FoundRecords<OdooRecords>): string[][] {
   const isIncome = incomeTypes.includes(account.type);

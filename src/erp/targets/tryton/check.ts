@@ -162,8 +162,8 @@ export class TrytonChecks implements ErpChecks<TrytonRecords> {
   }
 
   /**
-   * Two lines on one account that balance. On an income account they carry every tax, and one account of each
-   * dimension.
+   * Returns two lines on one account that balance. On an income account, the lines carry every tax, and one account of
+   * each dimension.
    */
   #pair(account: TrytonRecords['account'], day: string, found: FoundRecords<TrytonRecords>): JsonObject[] {
     const isIncome = account.type?.statement === 'income';

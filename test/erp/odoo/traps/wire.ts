@@ -5,7 +5,7 @@ import type { OdooTransport } from '../../../../src/erp/targets/odoo/connection.
 import { directWay } from '../fake/company.ts';
 import type { FakeOdoo } from '../fake/index.ts';
 
-/** A method call over JSON-RPC. Changes to it are sent. */
+/** A method call over JSON-RPC. A mutant may change it before it is sent. */
 export interface SentCall {
   model: string;
   method: string;
