@@ -1,5 +1,6 @@
 import { date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
-import { type Connection, rows } from '../db/rows.ts';
+import { resultPages } from '../db/result-pages.ts';
+import type { Connection } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
 import { creditLessDebit, debitLessCredit } from '../ledger/journal/signed.ts';
 import { documentKinds } from '../terms.ts';
@@ -9,11 +10,10 @@ import {
   columnsOf,
   type Item,
   isRecorded,
+  type Listing,
   type Period,
   type Recorded,
-  type Section,
   type SectionShape,
-  section,
 } from './report-sections.ts';
 import type { VatInput } from './vat.ts';
 
@@ -28,13 +28,17 @@ const shape: SectionShape = {
  * `prepayment_liability` or `prepayment_vat`, with all their documents on these accounts. `report prepayments` also
  * shows what each prepayment was used for, by the present records of the source.
  */
-export async function bookedPrepayments(
+export function bookedPrepayments(db: Connection, input: VatInput, period: Period, recorded: Recorded): Listing {
+  return { shape, items: bookedItems(db, input, period, recorded), hasTotal: true };
+}
+
+async function* bookedItems(
   db: Connection,
   input: VatInput,
   { through }: Period,
-  { upToSeq }: Recorded,
-): Promise<Section> {
-  const found = await rows(
+  recorded: Recorded,
+): AsyncGenerator<Item> {
+  const found = resultPages(
     db,
     {
       ...{ party: nullable(text), kind: oneOf(documentKinds), id: integer, day: date },
@@ -48,24 +52,29 @@ export async function bookedPrepayments(
        where e.installation = ? and e.entry_date <= ?::date and ${isRecorded}
          and l.role in ('prepayment_liability', 'prepayment_vat')
        group by l.party_code, e.kind, e.document_id
-     ), open as (select party from document group by party having sum(amount) <> 0 or sum(vat) <> 0)
-     select d.* from document d join open on open.party is not distinct from d.party
-     where d.amount <> 0 or d.vat <> 0
-     order by d.party collate "C" nulls first, d.day, d.kind, d.id`,
-    [input.id, through, upToSeq],
+     )
+     select party, kind, id, day, amount, vat from (
+       select *, sum(amount) over of_party <> 0 or sum(vat) over of_party <> 0 as is_open
+       from document window of_party as (partition by party)
+     ) d
+     where is_open and (amount <> 0 or vat <> 0)
+     order by party collate "C" nulls first, day, kind, id`,
+    [input.id, through, recorded.upToSeq],
   );
-  const names = await customerNames(db, input, [...new Set(found.flatMap(({ party }) => party ?? []))]);
-  const items = found.map(({ party, kind, id, day, ...each }): Item => {
-    const [amount, vat] = [new Money(each.amount), new Money(each.vat)];
-    const own = kind !== 'prepayment' ? 'used' : amount.isNegative() ? 'refunded' : 'received';
-    return {
-      keys: { customer: party, name: party === null ? null : (names.get(party) ?? null) },
-      ...{ document: `${kind} ${id}`, facts: { date: day } },
-      amounts: {
-        ...{ received: zero, used: zero, refunded: zero, in_books: amount, vat_left: vat },
-        [own]: own === 'received' ? amount : amount.negated(),
-      },
-    };
-  });
-  return section(shape, items);
+  for await (const page of found) {
+    const parties = new Set(page.flatMap(({ party }) => party ?? []));
+    const names = await customerNames(db, input, [...parties], recorded);
+    for (const { party, kind, id, day, ...each } of page) {
+      const [amount, vat] = [new Money(each.amount), new Money(each.vat)];
+      const own = kind !== 'prepayment' ? 'used' : amount.isNegative() ? 'refunded' : 'received';
+      yield {
+        keys: { customer: party, name: party === null ? null : (names.get(party) ?? null) },
+        ...{ document: `${kind} ${id}`, facts: { date: day } },
+        amounts: {
+          ...{ received: zero, used: zero, refunded: zero, in_books: amount, vat_left: vat },
+          [own]: own === 'received' ? amount : amount.negated(),
+        },
+      };
+    }
+  }
 }

@@ -1,5 +1,6 @@
 import { bool, date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
-import { type Connection, rows } from '../db/rows.ts';
+import { resultPages } from '../db/result-pages.ts';
+import type { Connection } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import { documentKinds, type InstallationId } from '../terms.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
@@ -7,11 +8,10 @@ import {
   columnsOf,
   type Item,
   isRecorded,
+  type Listing,
   type Period,
   type Recorded,
-  type Section,
   type SectionShape,
-  section,
 } from './report-sections.ts';
 
 const shape: SectionShape = {
@@ -24,15 +24,26 @@ const shape: SectionShape = {
  * Entries that are late or on another day than their document. The entry or its document is dated in the period. Each
  * has the last decision about the document by `until`. The amount is the sum of debits.
  */
-export async function lateEntries(
+export function lateEntries(
+  db: Connection,
+  id: InstallationId,
+  period: Period,
+  recorded: Recorded,
+  until: Date,
+): Listing {
+  // A reversal and the entry that it reverses have the same sign, so a total of the amounts would be wrong.
+  return { shape, items: lateItems(db, id, period, recorded, until), hasTotal: false };
+}
+
+async function* lateItems(
   db: Connection,
   id: InstallationId,
   { from, through }: Period,
   { upToSeq }: Recorded,
   until: Date,
-): Promise<Section> {
+): AsyncGenerator<Item> {
   const first = from ?? '0001-01-01';
-  const found = await rows(
+  const found = resultPages(
     db,
     {
       ...{ entry: text, kind: oneOf(documentKinds), document: integer, date, document_date: date, period: text },
@@ -59,12 +70,12 @@ export async function lateEntries(
      where ${isRecorded} order by e.seq`,
     [...[id, first, through], ...[id, first, through], until, upToSeq],
   );
-  const items = found.map(
-    ({ kind, document, amount, is_late, ...facts }): Item => ({
-      ...{ keys: {}, document: `${kind} ${document}`, amounts: { amount: new Money(amount) } },
-      facts: { ...facts, is_late: is_late ? 'late' : null },
-    }),
-  );
-  // A reversal and the entry that it reverses have the same sign, so a total of the amounts would be wrong.
-  return { ...section(shape, items), total: {} };
+  for await (const page of found) {
+    for (const { kind, document, amount, is_late, ...facts } of page) {
+      yield {
+        ...{ keys: {}, document: `${kind} ${document}`, amounts: { amount: new Money(amount) } },
+        facts: { ...facts, is_late: is_late ? 'late' : null },
+      };
+    }
+  }
 }

@@ -9,6 +9,7 @@ import { takenByUses } from '../prepayments/taken.ts';
 import { notedUses } from '../prepayments/used.ts';
 import { isNoMoney } from '../records/source-codes.ts';
 import { type CalendarDate, type DocumentKind, documentKinds } from '../terms.ts';
+import { everyEntry, isRecorded, type Recorded } from './report-sections.ts';
 import type { VatInput } from './vat.ts';
 
 const pageSize = 500;
@@ -159,11 +160,12 @@ function clientOf(party: string | null): number | null {
   return id === undefined ? null : Number(id);
 }
 
-/** The latest name in the books of each of these parties. */
+/** The latest name of each of these parties in the entries recorded up to then. */
 export async function customerNames(
   db: Connection,
   { id: installation }: VatInput,
   parties: readonly string[],
+  { upToSeq }: Recorded = everyEntry,
 ): Promise<Map<string, string>> {
   if (parties.length === 0) return new Map();
   const found = await rows(
@@ -171,8 +173,9 @@ export async function customerNames(
     { party: text, name: text },
     `select distinct on (n.party_code) n.party_code as party, n.name
      from entry_party_name n join entry e on e.id = n.entry_id
-     where e.installation = ? and n.party_code = any(?::text[]) and n.name is not null order by n.party_code, e.seq desc`,
-    [installation, parties],
+     where e.installation = ? and n.party_code = any(?::text[]) and n.name is not null and ${isRecorded}
+     order by n.party_code, e.seq desc`,
+    [installation, parties, upToSeq],
   );
   return new Map(found.map(({ party, name }) => [party, name]));
 }

@@ -1,21 +1,23 @@
 import { date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
-import { type Connection, rows } from '../db/rows.ts';
+import { resultPages } from '../db/result-pages.ts';
+import type { Connection } from '../db/rows.ts';
 import { daysBetween } from '../domain/dates.ts';
 import { Money } from '../domain/money.ts';
 import { debitLessCredit } from '../ledger/journal/signed.ts';
 import type { CalendarDate } from '../terms.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
 import {
+  collected,
   columnsOf,
   everyEntry,
   type Item,
   isRecorded,
+  type Listing,
   type Period,
   type Recorded,
   type ReportInput,
   type Section,
   type SectionShape,
-  section,
 } from './report-sections.ts';
 
 /** Ranges of days after the due date, each with the column of open amounts of that age. */
@@ -40,28 +42,41 @@ const shape: SectionShape = {
  * party, of entries dated up to that day. The total is the left side of E2. An invoice without a due date is due on its
  * own date.
  */
-export async function receivables(
+export async function receivables(db: Connection, input: ReportInput, period: Period): Promise<Section[]> {
+  return [await collected(openItems(db, input, period, everyEntry))];
+}
+
+/** The same, by what was recorded up to a place in the chain. Needs a transaction. */
+export function openItems(db: Connection, input: ReportInput, period: Period, recorded: Recorded): Listing {
+  return { shape, items: readOpenItems(db, input, period, recorded), hasTotal: true };
+}
+
+/** All items of a customer have the customer's latest name, so that they form one figure. */
+async function* readOpenItems(
   db: Connection,
-  input: ReportInput,
+  { id }: ReportInput,
   { through }: Period,
-  { upToSeq }: Recorded = everyEntry,
-): Promise<Section[]> {
-  const open = await rows(
+  { upToSeq }: Recorded,
+): AsyncGenerator<Item> {
+  const found = resultPages(
     db,
     {
       ...{ role: oneOf(['receivable', 'opening_receivable']), party_code: nullable(text), invoice_id: integer },
       ...{ amount: numeric, number: nullable(text), document_date: nullable(date), due_date: nullable(date) },
       name: nullable(text),
     },
+    // Sorting by the number of the invoice first is quicker than by texts.
     `with open as (
        select l.role, l.party_code, l.invoice_id,
          ${debitLessCredit()} as amount
        from entry e join entry_line l on l.entry_id = e.id
        where e.installation = ? and e.entry_date <= ?::date and ${isRecorded} and l.role in ('receivable', 'opening_receivable')
-       group by l.role, l.party_code, l.invoice_id
+       group by l.invoice_id, l.role, l.party_code
        having ${debitLessCredit()} <> 0
      )
-     select o.role, o.party_code, o.invoice_id, o.amount, i.document_number as number, i.document_date, i.due_date, i.name
+     select o.role, o.party_code, o.invoice_id, o.amount, i.document_number as number, i.document_date, i.due_date,
+       first_value(i.name) over (partition by o.party_code
+         order by i.name is null, o.role, i.due_date desc nulls last, o.invoice_id desc) as name
      from open o
      left join lateral (
        select l.document_number, e.document_date, l.due_date, n.name
@@ -73,32 +88,19 @@ export async function receivables(
        order by e.n desc limit 1
      ) i on true
      order by o.role desc, o.party_code nulls first, i.due_date nulls first, o.invoice_id`,
-    [...[input.id, through, upToSeq], ...[input.id, through, upToSeq]],
+    [...[id, through, upToSeq], ...[id, through, upToSeq]],
   );
-  const items = open.map(({ role, party_code, invoice_id, amount, number, document_date, due_date, name }): Item => {
-    const days = daysOverdue(due_date ?? document_date, through);
-    return {
-      keys: { role, customer: party_code, name: null },
-      document: `invoice ${invoice_id}`,
-      facts: { number, date: document_date, due_date, days_overdue: days, customer_name: name },
-      amounts: { open: new Money(amount), [ageOf(days)]: new Money(amount) },
-    };
-  });
-  return [section(shape, withCustomerNames(items))];
-}
-
-/** Gives all items of a customer the customer's latest name, so that they form one figure. */
-function withCustomerNames(items: readonly Item[]): Item[] {
-  const names = new Map<string, string>();
-  for (const { keys, facts } of items) {
-    const { customer_name: name } = facts;
-    if (typeof keys.customer === 'string' && typeof name === 'string') names.set(keys.customer, name);
+  for await (const page of found) {
+    for (const { role, party_code, invoice_id, amount, number, document_date, due_date, name } of page) {
+      const days = daysOverdue(due_date ?? document_date, through);
+      yield {
+        keys: { role, customer: party_code, name },
+        document: `invoice ${invoice_id}`,
+        facts: { number, date: document_date, due_date, days_overdue: days },
+        amounts: { open: new Money(amount), [ageOf(days)]: new Money(amount) },
+      };
+    }
   }
-  return items.map(({ keys, facts: { customer_name: _, ...facts }, ...item }) => ({
-    ...item,
-    keys: { ...keys, name: typeof keys.customer === 'string' ? (names.get(keys.customer) ?? null) : null },
-    facts,
-  }));
 }
 
 function daysOverdue(due: CalendarDate | null, through: CalendarDate): number | null {

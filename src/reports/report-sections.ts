@@ -108,6 +108,21 @@ export function section(shape: SectionShape, items: readonly Item[]): SummedSect
   return { shape, figures, total: added(shape, figures) };
 }
 
+/** A table of any length: its items are read while it is printed. Items of one figure follow one another. */
+export interface Listing {
+  shape: SectionShape;
+  items: Iterable<Item> | AsyncIterable<Item>;
+  /** Whether its amounts have a common total. */
+  hasTotal: boolean;
+}
+
+/** The section of a listing, with all its items in memory. */
+export async function collected({ shape, items }: Listing): Promise<SummedSection> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return section(shape, all);
+}
+
 /** A section whose figures are already summed. */
 export function sectionOf(shape: SectionShape, figures: readonly Figure[]): Section {
   return { shape, figures, total: added(shape, figures) };

@@ -1,21 +1,23 @@
 import { date, integer, numeric, oneOf, text } from '../db/columns.ts';
-import { type Connection, rows } from '../db/rows.ts';
+import { resultPages } from '../db/result-pages.ts';
+import type { Connection } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
 import { creditLessDebit } from '../ledger/journal/signed.ts';
 import { documentKinds } from '../terms.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
 import { openingVouchers } from './opening-vouchers.ts';
 import {
+  collected,
   columnsOf,
   everyEntry,
   type Item,
   isRecorded,
+  type Listing,
   type Period,
   type Recorded,
   type ReportInput,
   type Section,
   type SectionShape,
-  section,
 } from './report-sections.ts';
 import type { VatInput } from './vat.ts';
 
@@ -33,18 +35,22 @@ const shape: SectionShape = {
  * are redeemed.
  */
 export async function vouchers(db: Connection, input: VatInput, period: Period): Promise<Section[]> {
-  const sold = await bookedVouchers(db, input, period);
+  const sold = await collected(bookedVouchers(db, input, period, everyEntry));
   return input.startDate === null ? [sold] : [sold, await openingVouchers(db, input)];
 }
 
 /** Gift cards and vouchers sold by invoices, redeemed by payments, and the difference: the liability of E9. */
-export async function bookedVouchers(
+export function bookedVouchers(db: Connection, input: ReportInput, period: Period, recorded: Recorded): Listing {
+  return { shape, items: bookedItems(db, input, period, recorded), hasTotal: true };
+}
+
+async function* bookedItems(
   db: Connection,
   input: ReportInput,
   { through }: Period,
-  { upToSeq }: Recorded = everyEntry,
-): Promise<Section> {
-  const found = await rows(
+  { upToSeq }: Recorded,
+): AsyncGenerator<Item> {
+  const found = resultPages(
     db,
     {
       ...{ role: oneOf(['gift_card_liability', 'voucher_liability']), account: text, entry_date: date },
@@ -59,15 +65,16 @@ export async function bookedVouchers(
      order by l.role, l.account, e.entry_date, e.kind, e.document_id`,
     [input.id, through, upToSeq],
   );
-  const items = found.map(({ role, account, entry_date, kind, document_id, ...each }) => {
-    const amount = new Money(each.amount);
-    const isSale = kind === 'invoice';
-    return {
-      keys: { role, account, month: entry_date.slice(0, 7) },
-      document: `${kind} ${document_id}`,
-      facts: { date: entry_date },
-      amounts: { sold: isSale ? amount : zero, redeemed: isSale ? zero : amount.negated(), unused: amount },
-    } satisfies Item;
-  });
-  return section(shape, items);
+  for await (const page of found) {
+    for (const { role, account, entry_date, kind, document_id, ...each } of page) {
+      const amount = new Money(each.amount);
+      const isSale = kind === 'invoice';
+      yield {
+        keys: { role, account, month: entry_date.slice(0, 7) },
+        document: `${kind} ${document_id}`,
+        facts: { date: entry_date },
+        amounts: { sold: isSale ? amount : zero, redeemed: isSale ? zero : amount.negated(), unused: amount },
+      };
+    }
+  }
 }

@@ -324,7 +324,10 @@ describe('the binder of a closed month', () => {
   });
 
   test('is the same to the byte after later entries, and is replaced only when asked', async () => {
-    await post([sale(4, '2026-03-02')]);
+    const named = { ...of(14, 7), party: { ...party(7), name: 'a new name' } };
+    const [, , , lines] = sale(14, '2026-03-02');
+    const renamed: typeof lines = [['1700', 'receivable', '10.00', named], ...lines.slice(1)];
+    await post([sale(4, '2026-03-02'), ['invoice', 14, '2026-03-02', renamed]]);
     expect((await command('export --binder 2026-02 --out @again')).code).toBe(0);
     expect(filesOf('again')).toEqual(filesOf('binder'));
     const refused = await command('export --binder 2026-02 --out @again');

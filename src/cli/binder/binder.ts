@@ -10,16 +10,18 @@ import { journalCsv } from '../../ledger/export/export.ts';
 import { mappingVersionText } from '../../ledger/journal/entry-records.ts';
 import { countEntries } from '../../ledger/journal/read-entries.ts';
 import { sealText } from '../../ledger/seals.ts';
+import type { Item } from '../../reports/report-sections.ts';
 import { binderTexts } from '../../texts/reports/binder.ts';
 import { binderReadme } from '../../texts/reports/binder-readme.ts';
 import { reportTexts } from '../../texts/reports/reports.ts';
-import { reportCsv } from '../commands/report-output.ts';
+import { type InstallationReport, reportCsv } from '../commands/report-output.ts';
 import { personsText } from '../render/ledger.ts';
 import { chainLines } from './chain-file.ts';
 import { hashedFields, verifyProgram } from './chain-format.ts';
 import { type AddFile, type WrittenFile, writeFolder } from './folder.ts';
 import { type BinderTable, binderPdf } from './pdf.ts';
-import { binderTables } from './tables.ts';
+import { binderTables, type DatedListing } from './tables.ts';
+import { Tally } from './tally.ts';
 
 /** A file of a binder; `lines` is null for files without a table. */
 export type BinderFile = WrittenFile & { lines: number | null };
@@ -30,8 +32,8 @@ export interface BinderWanted {
   folder: string;
   names: Config['export']['names'];
   signal: AbortSignal;
-  /** Called while a file with entries is written. */
-  onProgress(of: { file: string; done: number; entries: number }): void;
+  /** Called while a table is written. `total` is null if the number of its lines or entries is unknown. */
+  onProgress(of: { file: string; done: number; total: number | null }): void;
 }
 
 /** Writes the binder of a closed month from one snapshot of the database. Returns its files in their order. */
@@ -56,14 +58,14 @@ async function writeFiles(
   const { head, links, seal } = closed;
   const { from, through } = monthBounds(month);
   const files: BinderFile[] = [];
-  const addTable = async (name: string, pieces: AsyncIterable<string>, { headings = 1, entries = 0 } = {}) => {
+  const addTable = async (name: string, pieces: AsyncIterable<string>, total: number | null, headings = 1) => {
     let [lines, done] = [-headings, 0];
     const counted = async function* () {
       for await (const piece of pieces) {
         yield piece;
         lines += piece.split('\n').length - 1;
         done += 1;
-        if (entries > 0) onProgress({ file: name, done, entries });
+        onProgress({ file: name, done, total });
       }
     };
     files.push({ ...(await add(name, counted())), lines });
@@ -75,14 +77,15 @@ async function writeFiles(
 
   const tables: BinderTable[] = [];
   for (const table of await binderTables(trx, installation, month, closed)) {
-    const name = `${table.report.replaceAll('_', '-')}.csv`;
-    const lines = await addTable(name, reportCsv([table]));
-    for (const section of table.sections) tables.push({ section, file: name, lines });
+    const name = `${table.shape.name.replaceAll('_', '-')}.csv`;
+    const tally = new Tally(table);
+    const lines = await addTable(name, listingCsv(installation, table, tally.items()), null);
+    tables.push({ ...tally.sums(), file: name, lines });
   }
   const range = { from, to: through, upToSeq: head.seq };
   const entries = await countEntries(trx, installation.id, range);
-  await addTable('journal.csv', journalCsv(trx, installation, range, names), { entries });
-  await addTable('chain.txt', chainLines(trx, closed, { from, through }), { headings: 0, entries });
+  await addTable('journal.csv', journalCsv(trx, installation, range, names), entries);
+  await addTable('chain.txt', chainLines(trx, closed, { from, through }), entries, 0);
   await addText('close.json', links.at(-1)?.details ?? '');
   if (seal !== null) {
     await addText('seal.txt', sealText(seal));
@@ -97,6 +100,20 @@ async function writeFiles(
   const sums = files.map(({ name, sha256 }) => `${sha256}  ${name}\n`);
   await addText('checksums.txt', sums.join(''));
   return files;
+}
+
+/** The CSV of a table with one section, whose items are read while it is written. */
+function listingCsv(
+  installation: InstallationConfig,
+  { shape, period }: DatedListing,
+  items: AsyncIterable<Item>,
+): AsyncGenerator<string> {
+  const section = { shape, figures: [{ keys: {}, amounts: {}, items }], total: {} };
+  const report: InstallationReport = {
+    ...{ report: shape.name, installation, period, of: 'month', recordedBy: null, outside: {} },
+    sections: [section],
+  };
+  return reportCsv([report]);
 }
 
 /** The words of the first page and of README.txt. */

@@ -3,14 +3,14 @@ import { Money } from '../../domain/money.ts';
 import type { RecordedClose } from '../../ledger/close.ts';
 import type { ClosedMonth } from '../../ledger/close-of-month.ts';
 import type { ClosingChecklist } from '../../queries/closing.ts';
-import { columnsOf, type Item, type Section, section } from '../../reports/report-sections.ts';
+import { columnsOf, type Item, type Listing } from '../../reports/report-sections.ts';
 import { binderTexts } from '../../texts/reports/binder.ts';
 import { sectionTitles } from '../../texts/reports/reports.ts';
 import { checklistAnswer } from '../commands/ledger-close.ts';
 import { checklistItems } from '../commands/ledger-close-text.ts';
 
 /** The tables of a binder that show the close itself. */
-export function closeTables({ close, closes, reopened }: ClosedMonth, timezone: string): Section[] {
+export function closeTables({ close, closes, reopened }: ClosedMonth, timezone: string): Listing[] {
   const checklist = storedChecklist(close);
   return [
     checklistTable(checklist),
@@ -24,7 +24,7 @@ function storedChecklist({ checklist }: RecordedClose): ClosingChecklist | null 
   return checklistAnswer.safeParse(checklist).success ? (checklist as ClosingChecklist) : null;
 }
 
-function checklistTable(checklist: ClosingChecklist | null): Section {
+function checklistTable(checklist: ClosingChecklist | null): Listing {
   const line = (state: string | null, detail: string): Item => ({
     ...{ keys: {}, document: '', facts: { state, detail }, amounts: {} },
   });
@@ -36,11 +36,11 @@ function checklistTable(checklist: ClosingChecklist | null): Section {
           ...lines.map((cells) => line(null, cells.filter((cell) => cell !== '').join(', '))),
         ]);
   const shape = { name: 'checklist', title: sectionTitles.checklist, keys: [], amounts: [] };
-  return section({ ...shape, facts: columnsOf('state', 'detail') }, items);
+  return { shape: { ...shape, facts: columnsOf('state', 'detail') }, items, hasTotal: false };
 }
 
 /** The documents that the checklist names. It has the oldest of each list, and the number of all. */
-function openDocumentsTable(checklist: ClosingChecklist | null): Section {
+function openDocumentsTable(checklist: ClosingChecklist | null): Listing {
   const lists =
     checklist === null ? [] : (['held', 'late', 'drafts'] as const).map((name) => [name, checklist[name]] as const);
   const items = lists.flatMap(([name, { count, documents }]): Item[] => {
@@ -59,10 +59,10 @@ function openDocumentsTable(checklist: ClosingChecklist | null): Section {
   const shape = { name: 'open_documents', title: sectionTitles.openDocuments, keys: [] };
   const facts = columnsOf('list', 'date', 'code', 'age_days', 'customer', 'entry');
   // Amounts of different lists and kinds of documents have no common total.
-  return { ...section({ ...shape, facts, amounts: columnsOf('amount') }, items), total: {} };
+  return { shape: { ...shape, facts, amounts: columnsOf('amount') }, items, hasTotal: false };
 }
 
-function closesTable(closes: readonly RecordedClose[], timezone: string): Section {
+function closesTable(closes: readonly RecordedClose[], timezone: string): Listing {
   const items = closes.map(
     ({ seq, kind, through, at, by = null, second = null, reason = null }): Item => ({
       ...{ keys: {}, document: '', amounts: {} },
@@ -78,5 +78,6 @@ function closesTable(closes: readonly RecordedClose[], timezone: string): Sectio
     }),
   );
   const shape = { name: 'closes', title: sectionTitles.closes, keys: [], amounts: [] };
-  return section({ ...shape, facts: columnsOf('time', 'action', 'through', 'by', 'second', 'reason', 'link') }, items);
+  const facts = columnsOf('time', 'action', 'through', 'by', 'second', 'reason', 'link');
+  return { shape: { ...shape, facts }, items, hasTotal: false };
 }

@@ -3,13 +3,13 @@ import { dirname } from 'node:path';
 import pdfmake, { type Content } from 'pdfmake';
 import { formatExact, zero } from '../../domain/money.ts';
 import { clip, visible } from '../../domain/text.ts';
-import type { Column, Section } from '../../reports/report-sections.ts';
+import type { Column, SectionShape } from '../../reports/report-sections.ts';
 import { binderTexts } from '../../texts/reports/binder.ts';
 import { cellText } from '../commands/report-output.ts';
+import type { TableRow, TableSums } from './tally.ts';
 
 /** A table with its CSV file. */
-export interface BinderTable {
-  section: Section;
+export interface BinderTable extends TableSums {
   file: string;
   /** Lines of the CSV file. */
   lines: number;
@@ -30,8 +30,6 @@ export interface BinderPages {
   madeAt: Date;
 }
 
-/** A longer table is only in its CSV file; the PDF has its sums. */
-const longestTable = 150;
 /** A longer text is whole only in the CSV file. */
 const longestText = 300;
 const [grey, margin] = ['#555555', 36];
@@ -106,54 +104,40 @@ function filesTable(files: BinderPages['files']): Content {
   return { layout: layoutBelow(0), table: { headerRows: 1, widths: ['auto', 'auto', '*'], body: [head, ...lines] } };
 }
 
-/** A section: its lines, or only its sums if it is long. */
-function tableContent({ section, file, lines }: BinderTable, decimals: number, isFirst: boolean): Content[] {
-  const { shape, total } = section;
-  const rows = rowsOf(section, decimals);
-  const isLong = rows === null || rows.length > longestTable;
+/** A table: its lines, or only its sums if it is long. */
+function tableContent({ shape, rows, total, file, lines }: BinderTable, decimals: number, isFirst: boolean): Content[] {
+  const isLong = rows === null;
   const sums = Object.keys(total).length === 0 ? null : amountsOf(shape.amounts, total, decimals);
-  const shown = isLong ? [] : rows;
+  const shown = isLong ? [] : rowsOf(shape, rows, decimals);
   const title = {
     text: [shape.title, { text: `   ${file}`, fontSize: 8, bold: false, color: grey }],
     style: 'heading',
   };
   const note = isLong ? binderTexts.onlySums({ lines, file }) : shown.length === 0 ? binderTexts.nothing : null;
-  const body = [...shown, ...(sums === null || (shown.length === 0 && !isLong) ? [] : [totalRow(section, sums)])];
+  const body = [...shown, ...(sums === null || (shown.length === 0 && !isLong) ? [] : [totalRow(shape, sums)])];
   return [
     ...(isFirst ? [{ text: '', pageBreak: 'after' }] : []),
-    ...(body.length === 0 ? [title] : [table(section, title, body)]),
+    ...(body.length === 0 ? [title] : [table(shape, title, body)]),
     ...(note === null ? [] : [{ text: note, margin: [0, 2, 0, 0] }]),
   ];
 }
 
 /** The columns of a table: its keys; without keys, the document and its facts. Amounts follow. */
-function textColumns({ shape }: Section): readonly Column[] {
+function textColumns(shape: SectionShape): readonly Column[] {
   if (shape.keys.length > 0) return shape.keys;
   const hasDocuments = shape.amounts.length > 0 || shape.name === 'decisions';
   return [...(hasDocuments ? [{ name: 'document', title: binderTexts.document }] : []), ...shape.facts];
 }
 
-/** Null if the items are not in memory. Figures that are zero in every column are left out. */
-function rowsOf(section: Section, decimals: number): Content[][] | null {
-  const { shape, figures } = section;
-  const columns = textColumns(section);
-  const cells = (values: Readonly<Record<string, string | number | null>>) =>
-    columns.map(({ name }): Content => ({ text: safe(cellText(values[name])), noWrap: short.has(name) }));
-  if (shape.keys.length > 0) {
-    return figures
-      .filter(({ amounts }) => !Object.values(amounts).every((amount) => amount.isZero()))
-      .map(({ keys, amounts }) => [...cells(keys), ...amountsOf(shape.amounts, amounts, decimals)]);
-  }
-  const rows: Content[][] = [];
-  for (const { items } of figures) {
-    if (!Array.isArray(items)) return null;
-    for (const { document, facts, amounts } of items as Extract<typeof items, readonly unknown[]>)
-      rows.push([...cells({ ...facts, document }), ...amountsOf(shape.amounts, amounts, decimals)]);
-  }
-  return rows;
+function rowsOf(shape: SectionShape, rows: readonly TableRow[], decimals: number): Content[][] {
+  const columns = textColumns(shape);
+  return rows.map(({ cells, amounts }) => [
+    ...columns.map(({ name }): Content => ({ text: safe(cellText(cells[name])), noWrap: short.has(name) })),
+    ...amountsOf(shape.amounts, amounts, decimals),
+  ]);
 }
 
-function amountsOf(columns: readonly Column[], amounts: Section['total'], decimals: number): Content[] {
+function amountsOf(columns: readonly Column[], amounts: TableSums['total'], decimals: number): Content[] {
   return columns.map(({ name }) => ({
     text: formatExact(amounts[name] ?? zero, decimals),
     alignment: 'right',
@@ -161,8 +145,8 @@ function amountsOf(columns: readonly Column[], amounts: Section['total'], decima
   }));
 }
 
-function totalRow(section: Section, sums: Content[]): Content[] {
-  const texts = textColumns(section).map((_, index) => ({ text: index === 0 ? binderTexts.total : '', bold: true }));
+function totalRow(shape: SectionShape, sums: Content[]): Content[] {
+  const texts = textColumns(shape).map((_, index) => ({ text: index === 0 ? binderTexts.total : '', bold: true }));
   return [...texts, ...sums.map((cell) => ({ ...(cell as object), bold: true }) as Content)];
 }
 
@@ -173,9 +157,9 @@ const wide = new Set(['detail', 'name', 'text', 'reason', 'request']);
 const short = new Set(['document', 'date', 'document_date', 'time', 'entry', 'by', 'second', 'account', 'customer']);
 
 /** The title and the heads are repeated on each page. */
-function table(section: Section, title: Content, body: Content[][]): Content {
-  const texts = textColumns(section);
-  const { amounts } = section.shape;
+function table(shape: SectionShape, title: Content, body: Content[][]): Content {
+  const texts = textColumns(shape);
+  const { amounts } = shape;
   const head = [
     ...texts.map(({ title: text }): Content => ({ text, bold: true })),
     ...amounts.map(({ title: text }): Content => ({ text, bold: true, alignment: 'right', noWrap: true })),

@@ -7,46 +7,59 @@ import { bookedVat } from '../../reports/booked-vat.ts';
 import { trialBalance } from '../../reports/books.ts';
 import { decisions } from '../../reports/decisions.ts';
 import { lateEntries } from '../../reports/late-entries.ts';
-import { receivables } from '../../reports/receivables.ts';
-import type { Section } from '../../reports/report-sections.ts';
+import { openItems } from '../../reports/receivables.ts';
+import type { Item, Listing, Period, Section } from '../../reports/report-sections.ts';
 import { bookedVouchers } from '../../reports/vouchers.ts';
-import type { InstallationReport } from '../commands/report-output.ts';
 import { closeTables } from './close-tables.ts';
 
-/** The tables of a binder, one section in each report, by what was recorded at the close. */
+/** A table of a binder. */
+export interface DatedListing extends Listing {
+  /** The days of the month; a table of the state at its end has no first day. */
+  period: Period;
+}
+
+/** The tables of a binder, by what was recorded at the close. Their items are read in this order, once. */
 export async function binderTables(
   db: Connection,
   installation: InstallationConfig,
   month: string,
   closed: ClosedMonth,
-): Promise<InstallationReport[]> {
+): Promise<DatedListing[]> {
   const days = monthBounds(month);
   const { seq, at } = closed.close;
   const recorded = { upToSeq: seq };
   const { id, timezone } = installation;
   const [checklist, ...aboutClose] = closeTables(closed, timezone);
+  const accounts = await trialBalance(db, installation, days, {
+    ...{ ...recorded, split: null, documents: false, account: null },
+  });
   const ofMonth = [
     ...(checklist === undefined ? [] : [checklist]),
-    ...(await trialBalance(db, installation, days, { ...recorded, split: null, documents: false, account: null })),
-    ...(await bookedVat(db, installation, days, recorded)),
+    ...accounts.map(listingOf),
+    ...bookedVat(db, installation, days, recorded),
   ];
   const atEnd = [
-    ...(await receivables(db, installation, days, recorded)),
-    await bookedPrepayments(db, installation, days, recorded),
-    await bookedVouchers(db, installation, days, recorded),
+    openItems(db, installation, days, recorded),
+    bookedPrepayments(db, installation, days, recorded),
+    bookedVouchers(db, installation, days, recorded),
   ];
   const decided = [
-    await lateEntries(db, id, days, recorded, at),
+    lateEntries(db, id, days, recorded, at),
     ...aboutClose,
-    await decisions(db, installation, { from: instantOf(days.from, timezone) ?? at, to: at }),
+    decisions(db, installation, { from: instantOf(days.from, timezone) ?? at, to: at }),
   ];
-  const table = (made: Section, of: 'month' | 'day'): InstallationReport => ({
-    ...{ report: made.shape.name, installation, of, sections: [made], recordedBy: null, outside: {} },
-    period: of === 'month' ? days : { ...days, from: null },
-  });
+  const dated = (listing: Listing, period: Period): DatedListing => ({ ...listing, period });
   return [
-    ...ofMonth.map((each) => table(each, 'month')),
-    ...atEnd.map((each) => table(each, 'day')),
-    ...decided.map((each) => table(each, 'month')),
+    ...ofMonth.map((each) => dated(each, days)),
+    ...atEnd.map((each) => dated(each, { ...days, from: null })),
+    ...decided.map((each) => dated(each, days)),
   ];
+}
+
+async function* itemsOf({ figures }: Section): AsyncGenerator<Item> {
+  for (const { items } of figures) yield* items;
+}
+
+function listingOf(section: Section): Listing {
+  return { shape: section.shape, items: itemsOf(section), hasTotal: true };
 }

@@ -55,8 +55,7 @@ export function exportBinder(context: CommandContext, options: Options): Promise
       try {
         const files = await writeBinder(app.db, installation, {
           ...{ month, closed, folder, names: app.config.export.names, signal: context.signal },
-          onProgress: ({ file, done, entries }) =>
-            bars.show({ step: file, done: Math.min(done, entries), total: entries }),
+          onProgress: ({ file, done, total }) => bars.show({ step: file, done: Math.min(done, total ?? done), total }),
         });
         binders.push(answerOf(installation, month, closed, folder, files));
       } finally {
