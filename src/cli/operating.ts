@@ -34,7 +34,7 @@ export function changeWindows(
   by: { actedBy: string; reason: string },
   isPaused: boolean,
 ): Promise<number> {
-  return withApp(context, { temporal: 'if reachable' }, async (app) => {
+  return withApp(context, { temporal: 'if_reachable' }, async (app) => {
     const chosen = chosenInstallations(app.config, options.installation).map(({ id }) => id);
     const changed: number[] = [];
     const change = async (client: Parameters<typeof pauseOrResume>[1]) => {

@@ -7,7 +7,7 @@ import { resultTexts } from '../texts/commands/results.ts';
 import type { CommandContext } from './context.ts';
 
 interface Needs {
-  temporal: boolean | 'if reachable';
+  temporal: boolean | 'if_reachable';
   logLevel?: 'info';
   upgradesEmbedded?: true;
   /** For the daemon: after a refused sign-in, requests to the source pause for some time. */

@@ -76,7 +76,7 @@ export interface App {
 
 export interface AppOptions {
   /** `if reachable`: without Temporal, the command does what it can, and reports that to `progress`. */
-  temporal: boolean | 'if reachable';
+  temporal: boolean | 'if_reachable';
   /** Called with one line for each slow step. */
   progress: (line: string) => void;
   env: NodeJS.ProcessEnv;
@@ -195,7 +195,7 @@ async function startTemporal(services: ServicesOptions): Promise<TemporalHandle>
 /** Handles an unreachable Temporal: an error, or a progress line for a command that can do without it. */
 function whereNeeded({ temporal, progress }: AppOptions): (error: unknown) => null {
   return (error) => {
-    if (temporal !== 'if reachable' || !(error instanceof ServiceError)) throw error;
+    if (temporal !== 'if_reachable' || !(error instanceof ServiceError)) throw error;
     progress(`${error.message} ${error.todo}`);
     return null;
   };

@@ -112,7 +112,7 @@ async function onlyCandidate(
   const others = numbered.filter((one) => !withId.some((known) => isSame(one, known)));
   const candidates = kind !== null && withId.length > 0 ? withId : [...withId, ...others];
   const [found, ...more] = candidates;
-  if (found === undefined) throw unknown(`${kind ?? 'document'} ${text}`, installations);
+  if (found === undefined) throw unknown(documentTexts.named({ kind, text }), installations);
   if (more.length > 0) throw ambiguous(text, candidates, kind);
   if (candidates === withId && others.length > 0)
     context.note(documentTexts.alsoNumber({ text, documents: others.map(textOf).join('; ') }));

@@ -132,17 +132,17 @@ function decide(context: CommandContext, options: Options, ids: readonly string[
     const found = await decideDocuments(context, app, books, selection, { ...options, decision, by });
     const shown = units.length > 0 && documents.length === 0 ? null : shownDocument(decision, found.choices);
     const decided = found.outcome === 'decided' ? found.choices.flatMap((each) => decidedOf(each, decision)) : [];
-    const answer = { redated, decided, dry_run: found.outcome === 'dry run', ...(shown === null ? {} : { shown }) };
+    const answer = { redated, decided, dry_run: found.outcome === 'dry', ...(shown === null ? {} : { shown }) };
     await context.result(answer, () => {
       if (found.outcome === 'refused') return weighedTexts.refused;
-      if (found.outcome === 'dry run' && shown) return [shownText(decision, shown), weighedTexts.dryRun].join('\n\n');
+      if (found.outcome === 'dry' && shown) return [shownText(decision, shown), weighedTexts.dryRun].join('\n\n');
       return [...redatedText(redated), ...decidedText(decided)].join('\n');
     });
     return 0;
   });
 }
 
-type Outcome = 'decided' | 'dry run' | 'refused';
+type Outcome = 'decided' | 'dry' | 'refused';
 
 /**
  * Weighs the decision and shows it. If a filter chose the documents, it asks for confirmation. It records the decision if its
@@ -164,7 +164,7 @@ async function decideDocuments(
     });
     const found = seen.reduce((all, { documents }) => all + documents.length, 0);
     if (number !== undefined && found !== number) throw new UserError(lateErrors.otherNumber({ found, number }), 2);
-    if (by === null) return { outcome: 'dry run', choices: seen };
+    if (by === null) return { outcome: 'dry', choices: seen };
     if (number === undefined) {
       const weighed = shownDocument(decision, seen);
       context.note(context.show(() => shownText(decision, weighed)));

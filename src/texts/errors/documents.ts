@@ -50,6 +50,7 @@ export const documentTexts = catalogue('errors/documents.documentTexts', {
   nameInstallation: 'Name the installation with --installation.',
   alsoNumber: ({ text, documents }: { text: string; documents: string }) =>
     `${text} is also the number of ${documents}.`,
+  named: ({ kind, text }: { kind: string | null; text: string }) => `${kind ?? 'document'} ${text}`,
   summary: ({ summary }: { summary: string }) => `daily summary ${summary}`,
   candidate: (of: { document: string; state: string; dated: string | null; number: string | null }) =>
     `${of.document} (${of.state}${of.dated === null ? '' : ` of ${of.dated}`}${of.number === null ? '' : `, number ${of.number}`})`,
