@@ -7,7 +7,7 @@ const servers = { globalSetup: ['test/support/global-setup.ts'] };
 const shared = { isolate: false, setupFiles: ['test/support/fresh-modules.ts'] };
 const files = testFiles(import.meta.dirname);
 
-/** Each test file is in one project. `npm test` runs the first three; CONTRIBUTING.md describes them. */
+/** `npm test` runs the first three projects, which share no test file; CONTRIBUTING.md describes them. */
 export default defineConfig({
   test: {
     env: { ...clockEnvironment(), NODE_COMPILE_CACHE: 'build/compile-cache' },
@@ -19,7 +19,10 @@ export default defineConfig({
       { extends: true, test: { name: 'db', include: files.db, ...servers, ...shared } },
       { extends: true, test: { name: 'system', include: files.system, ...servers, ...shared } },
       { extends: true, test: { name: 'long', include: files.long, ...servers } },
-      { extends: true, test: { name: 'nightly', include: files.nightly, ...servers } },
+      {
+        extends: true,
+        test: { name: 'nightly', include: files.nightly, env: { VETLEDGER_TEST_RUNS: 'all' }, ...servers },
+      },
     ],
   },
 });

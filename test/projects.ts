@@ -7,9 +7,13 @@ import { longTests, nightlyTests } from './long.ts';
 export type Project = 'unit' | 'db' | 'system' | 'long' | 'nightly';
 
 const needsPostgres = /inject\('databaseUrl'\)/;
+const hasMoreRuns = /support\/runs\.ts'/;
 const needsTemporal = /'temporalAddress'|embedded\/(index|temporal|postgres)\.ts'/;
 
-/** The test files of each project. The imports of a file from test/ decide which servers it needs. */
+/**
+ * The test files of each project. The imports of a file from test/ decide which servers it needs. `nightly` also has the files whose
+ * random tests have more runs there.
+ */
 export function testFiles(root: string): Record<Project, string[]> {
   const long = new Set(globSync(longTests, { cwd: root }));
   const nightly = new Set(globSync(nightlyTests, { cwd: root }));
@@ -26,7 +30,9 @@ export function testFiles(root: string): Record<Project, string[]> {
   };
   const files: Record<Project, string[]> = { unit: [], db: [], system: [], long: [...long], nightly: [...nightly] };
   for (const file of globSync('test/**/*.test.ts', { cwd: root })) {
-    if (!long.has(file) && !nightly.has(file)) files[needs(file)].push(file);
+    if (long.has(file) || nightly.has(file)) continue;
+    files[needs(file)].push(file);
+    if (hasMoreRuns.test(textOf(file))) files.nightly.push(file);
   }
   return files;
 }

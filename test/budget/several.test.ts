@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { priorities } from '../../src/practice/budget.ts';
 import { useDatabase } from '../support/database.ts';
+import { runs } from '../support/runs.ts';
 import { SimulatedDatabase } from './database.ts';
 import { VirtualBudgets } from './virtual-budgets.ts';
 
@@ -97,7 +98,7 @@ test('of several requests as many are granted as would be one after the other, i
         });
       });
     }),
-    { numRuns: 150, seed: 20_261_123 },
+    { numRuns: runs(150), seed: 20_261_123 },
   );
 });
 

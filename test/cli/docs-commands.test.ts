@@ -22,8 +22,8 @@ function linesOf(page: string): string[] {
 /** The program's error for a command line; null if it accepts the line, or if the line has only the command's name. */
 async function refusal(line: string): Promise<string | null> {
   const io = { env: {}, stdout: process.stdout, stderr: process.stderr, signal: new AbortController().signal };
-  const program = await createProgram(io, '', () => {});
   const words = wordsOf(line);
+  const program = await createProgram(io, '', () => {}, words);
   let command: Command = program;
   let depth = 0;
   for (const word of words) {

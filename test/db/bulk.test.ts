@@ -5,6 +5,7 @@ import { bool, columnTypes, date, integer, integers, nullable, numeric, text, te
 import { execute, rows } from '../../src/db/rows.ts';
 import { postgresText } from '../../src/domain/text.ts';
 import { useDatabase } from '../support/database.ts';
+import { runs } from '../support/runs.ts';
 
 const shape = {
   id: integer,
@@ -55,7 +56,7 @@ test('what is read back is what was given, whatever the texts', async () => {
       await insertRows(db, 'public.kept', types, numbered);
       expect(await rows(db, shape, 'select * from public.kept order by id')).toEqual(numbered);
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 

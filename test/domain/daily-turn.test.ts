@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { latestTurn, placeByHash, turnAfter } from '../../src/domain/daily-turn.ts';
+import { runs } from '../support/runs.ts';
 
 const night = { fromMinute: 60, toMinute: 300 };
 const at = (text: string) => new Date(text);
@@ -75,7 +76,7 @@ test('each day has one turn, in its order and within the span, whatever the cloc
         turn = next;
       }
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });
 

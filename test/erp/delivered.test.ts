@@ -6,6 +6,7 @@ import { deliveredSince, deliveryCounts, outboxStates } from '../../src/erp/outb
 import { type UnitState, unitStates } from '../../src/erp/outbox/unit.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { useDatabase } from '../support/database.ts';
+import { runs } from '../support/runs.ts';
 import { query } from '../support/sql.ts';
 import { payment } from './drafts.ts';
 
@@ -83,7 +84,7 @@ test('what was delivered is counted through every life of units', async () => {
         expect((await deliveryCounts(db, of)).delivered).toBe(await counted(db, of));
       }
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });
 

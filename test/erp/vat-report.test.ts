@@ -18,6 +18,7 @@ import {
   signedAmount,
   vatGroup,
 } from '../posting/support.ts';
+import { runs } from '../support/runs.ts';
 import { capabilitiesOf } from './capabilities.ts';
 
 const installation = 4711;
@@ -133,7 +134,7 @@ test('per code, base and tax of what is delivered are those of the books: entrie
       const lines = [...entries, ...reversals.slice(0, 1)].flatMap((entry) => entry.lines);
       expect(reportOf(summaries)).toEqual(booksOf(lines));
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 
@@ -152,6 +153,6 @@ test('accounts, sides and amounts are the unit’s own, and base and tax stand o
         );
       }
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });

@@ -12,6 +12,7 @@ import { parseRecord } from '../../src/records/schema.ts';
 import { type RawKeeping, type RecordKind, recordKinds } from '../../src/terms.ts';
 import { useDatabase } from '../support/database.ts';
 import { answerTimes } from '../support/practice-list.ts';
+import { runs } from '../support/runs.ts';
 import { sandboxRecords } from '../support/sandbox-records.ts';
 import { query } from '../support/sql.ts';
 
@@ -71,7 +72,7 @@ describe('the text that is kept', () => {
         expect(kept).not.toMatch(/"(?:notes|patient|payer_city|constructor|__proto__)"\s*:/);
         expect(keepMapped(kind, kept)).toBe(kept);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

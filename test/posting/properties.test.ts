@@ -4,6 +4,7 @@ import { Money } from '../../src/domain/money.ts';
 import { judge, post } from '../../src/posting/index.ts';
 import type { InvoiceFacts } from '../../src/posting/types.ts';
 import type { InvoiceRecord, RowRecord } from '../../src/records/types.ts';
+import { runs } from '../support/runs.ts';
 import {
   balances,
   contextOf,
@@ -86,7 +87,7 @@ describe('any invoice with consistent rows', () => {
         expect(of('vat').plus(totalVat!).isZero()).toBe(true);
         expect(of('revenue').plus(totalWithVat!).minus(totalVat!).isZero()).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -104,7 +105,7 @@ describe('any invoice with consistent rows', () => {
           expect(line.amount.decimalPlaces()).toBeLessThanOrEqual(decimals);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -136,7 +137,7 @@ describe('any invoice with consistent rows', () => {
           expect(balances(entries)).toEqual({});
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -199,7 +200,7 @@ describe('bad data', () => {
           .reduce((all, line) => all.plus(signedAmount(line)), money('0'));
         expect(total.isZero()).toBe(true);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

@@ -11,6 +11,7 @@ import { readJson } from '../../src/records/json.ts';
 import type { SourceKind } from '../../src/terms.ts';
 import { useDatabase } from '../support/database.ts';
 import { answerTimes } from '../support/practice-list.ts';
+import { runs } from '../support/runs.ts';
 import { query } from '../support/sql.ts';
 
 const { db } = useDatabase();
@@ -368,6 +369,6 @@ test('the order in which records and windows come does not decide', async () => 
         made.map(({ prepayment }, at) => `${at + 1}: client ${prepayment + 1} by ${90 + prepayment}`),
       );
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 }, 60_000);

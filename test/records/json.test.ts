@@ -4,6 +4,7 @@ import { loadDialect } from '../../src/config/dialect.ts';
 import { fieldMapOf, keptText, wholeRecord } from '../../src/records/field-map.ts';
 import { canonicalJson, exactNumber, readJson, readVerbatim, stringifyJson } from '../../src/records/json.ts';
 import { isReadAsItIs } from '../support/json-keys.ts';
+import { runs } from '../support/runs.ts';
 
 describe('numbers are written by value, without losing a digit', () => {
   test.each([
@@ -137,7 +138,7 @@ describe('the text that is kept of a record', () => {
         expect(text(other, plain) === first).toBe(meaning(one) === meaning(other));
         expect(keptText(readJson(first), wholeRecord)).toBe(first);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

@@ -6,6 +6,7 @@ import { parseMoney } from '../../src/domain/money.ts';
 import { canonicalJson, exactNumber, isExactNumber, maxDepth, readJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
 import { amount } from '../../src/records/values.ts';
+import { runs } from '../support/runs.ts';
 
 /** JSON texts that fast-check's generators do not produce: numbers, escapes and keys as a server might send them. */
 const digits = (most: number) =>
@@ -90,7 +91,7 @@ describe('reading JSON', () => {
         expect(canonicalJson(ours.value)).toBe(canonicalJson(withOurNumbers(exact.value)));
         expect(shapeOf(ours.value)).toEqual(shapeOf(exact.value));
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 
@@ -112,7 +113,7 @@ describe('reading JSON', () => {
           a?.defects.map(({ code, field }) => ({ code, field })),
         );
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -130,7 +131,7 @@ describe('reading JSON', () => {
         // Zeros alone do not make a number too long.
         if (exact !== null) expect(amount.read(readJson(written))?.toFixed()).toBe(exact.toFixed());
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 

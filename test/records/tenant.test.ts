@@ -4,6 +4,7 @@ import { loadDialect } from '../../src/config/dialect.ts';
 import { readJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
 import { unusableOf } from '../../src/records/unusable.ts';
+import { runs } from '../support/runs.ts';
 
 const dialect = loadDialect({}, 4711);
 const api = 'https://clinic.example/4711/api/0.1';
@@ -106,7 +107,7 @@ test('property: whatever an address looks like, it is ours only where its last s
       expect(path).toMatch(new RegExp(`(^|/4711)(/api/0[.]1)?/client/0*${found}$`));
       if (/api/.test(path)) expect(path).toMatch(/(^|4711)\/api\/0[.]1\/client/);
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });
 

@@ -15,6 +15,7 @@ import { accountLines, balanceSheet, income, journal, trialBalance } from '../..
 import type { Asked, Section } from '../../src/reports/report-sections.ts';
 import { type DraftLine, draft } from '../ledger/drafts.ts';
 import { useDatabase } from '../support/database.ts';
+import { runs } from '../support/runs.ts';
 
 const { db, owner } = useDatabase();
 let nextInstallation = 1;
@@ -204,7 +205,7 @@ test('reports of random books are sums of their lines, for any period, split and
         }
       },
     ),
-    { numRuns: 6 },
+    { numRuns: runs(6) },
   );
 });
 

@@ -5,6 +5,7 @@ import { pageSizeFor } from '../../src/sync/walk/page-size.ts';
 import { FilterIgnored, ListUnprovable, type WalkState } from '../../src/sync/walk/types.ts';
 import { walk } from '../../src/sync/walk/walk.ts';
 import { answerOf, shuffle } from '../support/practice-list.ts';
+import { runs } from '../support/runs.ts';
 
 type Order = 'ascending' | 'descending' | 'random' | 'shuffled once';
 
@@ -230,7 +231,7 @@ describe('a walk receives every record, whatever the server does (DESIGN: a walk
           for (const id of some(2600)) if (!touched.has(id)) expect(saved.has(id)).toBe(true);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -65,8 +65,15 @@ describe('stored histories', () => {
     );
   });
 
-  test.each(names)('%s replays with the present workflows', async (name) => {
-    await Worker.runReplayHistory({ workflowBundle: { codePath: bundle } }, historyOf(name), idOf(name));
+  test('all replay with the present workflows', async () => {
+    const histories = names.map((name) => ({ workflowId: idOf(name) ?? name, history: historyOf(name) }));
+    const replayed: string[] = [];
+    const options = { workflowBundle: { codePath: bundle } };
+    for await (const { error } of Worker.runReplayHistories(options, histories)) {
+      const name = names[replayed.length];
+      replayed.push(error === undefined ? `${name}` : `${name}: ${error.message}`);
+    }
+    expect(replayed).toEqual(names);
   });
 
   test.each([

@@ -20,6 +20,7 @@ import type { WriteBackPorts } from '../../src/writeback/write-back.ts';
 import { draft } from '../ledger/drafts.ts';
 import { useDatabase } from '../support/database.ts';
 import { answerTimes } from '../support/practice-list.ts';
+import { runs } from '../support/runs.ts';
 import { query } from '../support/sql.ts';
 
 const { db } = useDatabase();
@@ -336,7 +337,7 @@ test('values of other programs stay, and ours are written in the end, whatever t
       if (foreign === null) expect(external_id).toBe(number);
       else expect(external_id).toBe(foreign);
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });
 

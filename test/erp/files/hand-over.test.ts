@@ -36,6 +36,7 @@ import { draft, party } from '../../ledger/drafts.ts';
 import { expectedKey } from '../../simulator/delivery/plan.ts';
 import { useDatabase } from '../../support/database.ts';
 import { demoConfig } from '../../support/demo-config.ts';
+import { runs } from '../../support/runs.ts';
 import { query } from '../../support/sql.ts';
 import { unitsByState } from '../states.ts';
 import { entriesOfCsv, readCsvFile } from './readers/csv.ts';
@@ -442,7 +443,7 @@ it('crashes at random moments, while entries are posted, lose nothing and repeat
         Array.from({ length: posted }, (_, index) => `invoice/${index + 1}/1`).toSorted(),
       );
     }),
-    { numRuns: 10 },
+    { numRuns: runs(10) },
   );
 });
 

@@ -1,10 +1,12 @@
 // DATEV tax keys. A separate reader computes in whole cents what the rows post; this must equal the entry on each account.
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { DatevOptions } from '../../../src/config/file-options.ts';
 import { Money, sum } from '../../../src/domain/money.ts';
 import { datevFormat } from '../../../src/erp/targets/files/datev.ts';
 import type { FileEntry, FileLine } from '../../../src/erp/targets/files/file-entry.ts';
+import { runs } from '../../support/runs.ts';
 import { entry, line } from './entries.ts';
 import { entriesOfDatev, readDatev } from './readers/datev.ts';
 
@@ -177,8 +179,8 @@ describe('DATEV tax keys', () => {
         expect(posted).toEqual(ofLines(lines));
         expect(manifest).toEqual(ofLines(lines));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
-    expect(keyed).toBeGreaterThan(100);
+    expect(keyed).toBeGreaterThan(runs(100));
   });
 });

@@ -17,6 +17,7 @@ import { loadEntries } from '../../../src/ledger/journal/read-entries.ts';
 import { systemClock } from '../../../src/runtime/system-clock.ts';
 import { draft, party } from '../../ledger/drafts.ts';
 import { useDatabase } from '../../support/database.ts';
+import { runs } from '../../support/runs.ts';
 import { capabilitiesOf } from '../capabilities.ts';
 
 const { db, owner } = useDatabase();
@@ -530,7 +531,7 @@ test('at any request still leaves every settled invoice matched, and every group
       }
       expect(await remarks()).toEqual([]);
     }),
-    { numRuns: 8 },
+    { numRuns: runs(8) },
   );
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Money, zero } from '../../../src/domain/money.ts';
 import { concernsErp, type HeldLine, type OurGroup, planItem } from '../../../src/erp/open-items/item-plan.ts';
+import { runs } from '../../support/runs.ts';
 
 const money = (text: string | number) => new Money(text);
 
@@ -345,6 +346,6 @@ test('after any deliveries and corrections, each group sums to zero, and all lin
       const { match, unmatch } = planItem(copied(erp.lines), erp.ours);
       expect([match, unmatch]).toEqual([[], []]);
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   );
 });

@@ -9,6 +9,7 @@ import {
   summarise,
   summaryDescription,
 } from '../../../src/ledger/summaries/summary.ts';
+import { runs } from '../../support/runs.ts';
 import { type DraftLine, draft } from '../drafts.ts';
 
 let seq = 0;
@@ -355,7 +356,7 @@ describe('summary mode is document mode', () => {
           expect(new Set(summary.lines.flatMap(({ entryIds }) => entryIds))).toEqual(own);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -392,7 +393,7 @@ describe('summary mode is document mode', () => {
         }
         expect(new Set(all.values())).toEqual(new Set([1]));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

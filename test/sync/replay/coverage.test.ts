@@ -6,6 +6,7 @@ import { uncoveredWindows } from '../../../src/sync/replay/coverage.ts';
 import { gapsOf } from '../../../src/sync/replay/gaps.ts';
 import { type RecordKind, recordKinds } from '../../../src/terms.ts';
 import { useDatabase } from '../../support/database.ts';
+import { runs } from '../../support/runs.ts';
 import { all, type Played, play, playUnopened, type Reading, type Readings, read, setCursors, unread } from './play.ts';
 
 const { db } = useDatabase();
@@ -290,7 +291,7 @@ test('coverage is as the model says, after any life of windows', { timeout: 120_
       const found = await recordedWindows(db, [installation], { failedOnly: true, limit: 100 });
       expect(new Map(found.toReversed().map(({ id, covered_by }) => [id, covered_by]))).toEqual(modelOf(windows));
     }),
-    { numRuns: 80 },
+    { numRuns: runs(80) },
   );
 });
 
@@ -314,6 +315,6 @@ test('gaps are the points that nobody has read, between the first window and the
         expect(new Set(found).size).toBe(found.length);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
