@@ -173,7 +173,7 @@ function withoutRequest(now: Date): Opening {
   return { sourceTime: now, sourceTimeAtMost: now, askedAt: now, answeredAt: now, clock: 'unknown' };
 }
 
-/** The interval that a replay's row shows: the one of the invoices. */
+/** The interval that the row of a replay shows. It is the interval of the invoices. */
 function spanInterval({ invoice: { from, to } }: Span): { from: string | null; to: string } {
   return { from: from === null ? null : new Date(from).toISOString(), to: new Date(to).toISOString() };
 }

@@ -182,7 +182,7 @@ export class StateFile {
     [this.#wholeBytes, this.#appendedBytes] = [bytes, 0];
   }
 
-  /** Called at the end of each transaction. */
+  /** The store calls this at the end of each transaction. */
   changed(): void {
     if (this.#isDurable) {
       this.flush();

@@ -78,7 +78,7 @@ export class Store {
   readonly #lateRng: Rng;
   /** The current time in epoch milliseconds. The generator sets it to the time of each event. */
   clock: () => number;
-  /** Called after each transaction. */
+  /** The store calls this after each transaction. */
   onChange: (changed: ChangedRecord[]) => void = () => {};
   #changed: ChangedRecord[] = [];
   #depth = 0;

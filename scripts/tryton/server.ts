@@ -59,7 +59,7 @@ export interface TrytonOptions {
 }
 
 export interface TrytonServer {
-  /** Without a trailing slash. */
+  /** The URL of the server, without a trailing slash. */
   readonly url: string;
   readonly database: string;
   /** The name of the company. */

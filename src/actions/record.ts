@@ -25,7 +25,7 @@ export type ActionKind =
   | ('pause_delivery' | 'resume_delivery' | 'cancel_delivery' | 'nudge_delivery');
 
 export interface NewAction {
-  /** Null if the action concerns the whole database. */
+  /** The installation of the action. Null if the action concerns the whole database. */
   installation: InstallationId | null;
   kind: ActionKind;
   by: ActedBy;

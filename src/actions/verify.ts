@@ -6,7 +6,7 @@ import { type ActionLink, chainStart, linkHash, reasonHash } from './record.ts';
 
 /** The first link of the chain that differs from what was recorded. */
 export interface BrokenAction {
-  /** Null if the end of the chain or a reason is missing. */
+  /** The place in the chain. Null if the end of the chain or a reason is missing. */
   seq: number | null;
   /** Names the action, such as `action 12`. */
   entryId: string;

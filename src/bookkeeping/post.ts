@@ -31,13 +31,13 @@ const posters = 2;
 
 export interface PostOptions {
   windowId: number | null;
-  /** Also judges documents whose parts could not be fetched again. */
+  /** In the final round, documents whose parts could not be fetched again are judged, too. */
   finalRound: boolean;
   /** Runs one transaction per batch. */
   transact: Transact;
-  /** Called after each batch with the number of documents judged so far. */
+  /** The posting calls this after each batch with the number of documents judged so far. */
   onProgress: (judged: number) => void;
-  /** Called with each document that is held because posting it failed unexpectedly. */
+  /** The posting calls this with each document that is held because posting it failed unexpectedly. */
   onHeld?: (document: DocumentRef, error: unknown) => void;
 }
 

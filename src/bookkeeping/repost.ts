@@ -44,7 +44,7 @@ export interface RepostOptions {
   clock: Clock;
   /** How long to wait for a running window. */
   waitSeconds: number;
-  /** Called once if a window is running. */
+  /** The repost calls this once if it has to wait for a window. */
   onWait: () => void;
 }
 

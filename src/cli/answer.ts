@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 export const instant = z.iso.datetime();
 export const date = z.iso.date();
-/** In the currency of the installation. */
+/** An amount in the currency of the installation. */
 export const amount = z.string().regex(/^-?\d+(\.\d+)?$/);
 
 export const plainError = z

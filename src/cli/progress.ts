@@ -5,7 +5,7 @@ import { runTexts } from '../texts/commands/windows.ts';
 import type { CommandContext } from './context.ts';
 
 export interface Progress {
-  /** In English, as all work is. */
+  /** The name of the step, in English. */
   step: string;
   /** The installation, if several are at work. */
   of?: number | null;

@@ -13,7 +13,7 @@ export interface SealedExport {
   file: string;
   /** Heads of the books at the time of the export. */
   heads: BooksHead[];
-  /** Null if the file is unchanged and sealed by this key. */
+  /** The fault of the file. Null if the file is unchanged and sealed by this key. */
   defect: string | null;
 }
 
@@ -45,7 +45,7 @@ function defectOf(attestations: readonly Attestation[], digest: string, key: Ed2
   return null;
 }
 
-/** Null if the file does not end with seals. */
+/** Reads the seals at the end of a file. Null if the file does not end with seals. */
 async function sealsAtEnd(file: string): Promise<{ attestations: Attestation[]; bytes: number } | null> {
   const handle = await open(file).catch((error: unknown) => refuseUnreadable(file, error));
   try {

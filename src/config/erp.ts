@@ -17,7 +17,7 @@ interface DeliveryConfig {
 
 /** Settings of every ERP with an API. */
 interface ApiConfig extends DeliveryConfig {
-  /** Without a trailing slash. */
+  /** The URL of the ERP, without a trailing slash. */
   url: string;
   database: string;
   /** Name or id of the company. Null if the user may see only one company. */

@@ -27,7 +27,7 @@ export interface InstallationConfig {
   id: number;
   /** The name for people. Null if the configuration has no name. */
   name: string | null;
-  /** Without a trailing slash. */
+  /** The URL of the practice API, without a trailing slash. */
   baseUrl: string;
   /** `secretFile` is the file of the token or client secret. It is read again after the source has refused the secret. */
   auth: ({ token: string } | { clientId: string; clientSecret: string }) & { secretFile?: string };
@@ -58,7 +58,7 @@ export interface InstallationConfig {
 
 export interface ListenAddress {
   host: string;
-  /** 0 means any free port. */
+  /** The port of the server. 0 means any free port. */
   port: number;
 }
 
@@ -76,7 +76,7 @@ export interface Config {
   schedule: Schedule;
   /** The span of the day in which the daemon reconciles. Null if the daemon does not reconcile. */
   reconcileBetween: DaySpan | null;
-  /** Null for the embedded PostgreSQL. */
+  /** The URL of the database. Null for the embedded PostgreSQL. */
   databaseUrl: string | null;
   /** The URL of the tables' owner. Empty if its variable is unset. Null if the role of `databaseUrl` owns the tables. */
   migrateDatabaseUrl: string | null;
@@ -90,9 +90,9 @@ export interface Config {
   sealKey: Ed25519Key | null;
   /** Whether a second person must confirm a close and a reopening of the books. */
   twoPersons: boolean;
-  /** Null if the daemon receives no webhooks. */
+  /** The settings of the webhook receiver. Null if the daemon receives no webhooks. */
   webhooks: WebhookConfig | null;
-  /** Null if the daemon sends no mail. */
+  /** The settings of mails. Null if the daemon sends no mail. */
   mail: MailConfig | null;
   /** Addresses of our metrics and of those of the Temporal SDK. `backup`: whether the age of the last backup is shown. Null if off. */
   metrics: { listen: ListenAddress; temporalListen: ListenAddress | null; backup: boolean } | null;

@@ -5,7 +5,7 @@ import type { MailKind, mail, tlsModes } from './mail-schema.ts';
 
 export interface Recipient {
   address: string;
-  /** Null for all installations. */
+  /** The installations that the mails are about. Null for all installations. */
   installations: readonly number[] | null;
   send: readonly MailKind[];
   language: Language;
@@ -16,7 +16,7 @@ export interface SmtpConfig {
   host: string;
   port: number;
   tls: (typeof tlsModes)[number];
-  /** Null if the server needs no login. */
+  /** The login at the mail server. Null if the server needs none. */
   login: { user: string; password: string } | null;
 }
 

@@ -14,9 +14,9 @@ export interface ConfigWarning {
 }
 
 export interface SecretFile {
-  /** Without the line end at the end of the file. */
+  /** The text of the file, without a line end at its end. */
   secret: string;
-  /** Null if only the users that need the file may read it. */
+  /** The warning about the file's permissions. Null if only the users that need the file may read it. */
   warning: ConfigWarning | null;
 }
 

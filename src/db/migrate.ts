@@ -21,7 +21,7 @@ export interface MigrateOptions {
    * everything.
    */
   runtime?: LoginRole | undefined;
-  /** Default: the migrations of this version. */
+  /** The migrations that the program has. Default: those of this version. */
   known?: Migration[];
   /** Limit of the wait for a table that another transaction uses. */
   lockTimeoutMs?: number;
@@ -104,7 +104,7 @@ export async function missingMigrations(db: Connection, known = knownMigrations(
 
 interface Applied {
   name: string;
-  /** Null if an old build applied the migration: it stored only names. */
+  /** The hash of the migration. Null if an old build applied it, which stored only names. */
   hash: string | null;
 }
 

@@ -23,7 +23,7 @@ export interface LeaseWait {
   holder: string;
   /** Limit of the wait for another holder to end. Default: no wait. */
   waitMs?: number;
-  /** Called once, before the first wait. */
+  /** The wait for the lease calls this once, before the first wait. */
   onWaiting?(): void;
 }
 

@@ -51,7 +51,7 @@ export interface JudgedState extends RemappedState {
   /** The mark with which the document was claimed. */
   mark: number;
   state: DocumentState;
-  /** Null leaves the stored date unchanged. */
+  /** The date of the document. Null leaves the stored date unchanged. */
   documentDate: CalendarDate | null;
   /** Whether its parts must be fetched again before it is finally judged. It then stays marked. */
   awaitsParts: boolean;

@@ -19,7 +19,7 @@ export interface Turn {
 export interface TurnPlace {
   span: DaySpan;
   timezone: string;
-  /** Position in the span, from 0 to 1. */
+  /** The position of the turn in the span, from 0 (start) to 1 (end). */
   share: number;
 }
 

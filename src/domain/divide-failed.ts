@@ -9,7 +9,7 @@ export async function divideFailed<Item, Result>(
   ports: {
     work: (items: readonly Item[]) => Promise<Result>;
     isTheirs: (error: unknown) => boolean;
-    /** Called with each item that fails alone. */
+    /** `divideFailed` calls this with each item that fails alone. */
     culprit: (item: Item, error: unknown) => Promise<Result>;
   },
 ): Promise<Result[]> {

@@ -61,7 +61,7 @@ export interface EntryShare {
   prepaymentId: number;
   /** The amount of the prepayment that was used and refunded before, in order of posting. */
   usedBefore: Money;
-  /** Negative if the entry returns the amount to the prepayment. */
+  /** The amount that the entry takes. Negative if the entry returns the amount to the prepayment. */
   amount: Money;
   vat: Money;
   /** False if the prepayment was posted without VAT. */
@@ -101,7 +101,7 @@ export interface LedgerEntry extends DraftEntry {
   postingMode: PostingMode;
   /** The VAT period of the document's date, `2026-01`; a reversal has that of the entry it reverses. */
   vatPeriod: string;
-  /** Whether that period had been closed before the entry was posted. */
+  /** Whether the VAT period had been closed before the entry was posted. */
   isLate: boolean;
   /** Content hash of the mapping that gave the accounts. Null if there was none. */
   mappingHash: string | null;

@@ -40,7 +40,7 @@ export function sum(amounts: Iterable<Money>): Money {
 
 /** Limit of cached amounts. Rates and prices occur again in nearly every document, and parsing an amount is slow. */
 const keptAtMost = 10_000;
-/** Longer texts are not cached. */
+/** The longest text that is cached, in characters. */
 const longestKept = 40;
 const kept = new Map<string | number, Money>();
 

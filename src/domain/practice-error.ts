@@ -42,7 +42,7 @@ export const practiceErrorCodes: ReadonlySet<string> = new Set(Object.keys(retry
 
 export interface PracticeErrorDetails {
   method?: string;
-  /** Without the query, which may contain personal data. */
+  /** The path of the request. It has no query, because a query may contain personal data. */
   path?: string;
   status?: number;
   retryAfterMs?: number;

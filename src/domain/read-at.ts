@@ -16,7 +16,7 @@ export interface SavedReadAt {
 
 /** When a series of answers was read: the earliest snapshot, and the arrival of the last answer. */
 export interface ReadSpan extends ReadAt {
-  /** By the database's clock. */
+  /** The arrival of the last answer, by the database's clock. */
   answeredAt: Date;
 }
 

@@ -11,7 +11,7 @@ let longestForm = 0;
 const shortestSecret = 6;
 /** Parts of this many characters are also removed, because a server may shorten a text that it repeats. */
 const pieceLength = 8;
-/** Of shorter secrets, only the complete secret is removed. */
+/** Parts of a secret are also removed if the secret has at least this many characters. */
 const shortestInPieces = 12;
 
 const replacement = '…';

@@ -37,10 +37,10 @@ export interface ErpLine {
   account: string;
   role: LineRole;
   side: Side;
-  /** Always positive; `side` gives the direction. */
+  /** The amount of the line. It is always positive; `side` gives the direction. */
   amount: Money;
   description: string;
-  /** Null if and only if the account takes no party. */
+  /** The party of the line. Null if and only if the account takes no party. */
   party: ErpParty | null;
   /**
    * The ERP's tax code. `part: 'base'`: the line's amount is a base of the code, as on every revenue line. `part:

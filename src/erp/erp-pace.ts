@@ -138,7 +138,7 @@ interface Refused {
   which: 'requests' | 'errors';
 }
 
-/** At most `n` requests or errors in `perSeconds` seconds. */
+/** A limit: the ERP allows at most `n` requests or errors in `perSeconds` seconds. */
 interface Count {
   n: number;
   perSeconds: number;

@@ -22,7 +22,7 @@ export interface HealthReport {
 
 export interface ObservationOptions {
   host: string;
-  /** 0 takes any free port. */
+  /** The port of the server. 0 means any free port. */
   port: number;
   /** Whether the process runs properly. If not, a supervisor should restart it. */
   live(): HealthReport;

@@ -27,7 +27,7 @@ const reportEveryMs = 60_000;
 
 export interface ReceiverOptions {
   host: string;
-  /** 0 takes any free port. */
+  /** The port of the server. 0 means any free port. */
   port: number;
   secret: string;
   installations: readonly number[] | { has(installation: number): boolean };

@@ -51,7 +51,7 @@ export interface BooksToClose {
 export interface CloseOptions {
   /** The key that seals the closed books. */
   sealKey?: Ed25519Key | null;
-  /** Called in the transaction for each installation that this call closes. */
+  /** `closePeriods` calls this in the transaction, for each installation that it closes. */
   onClosed?: (trx: Connection, installation: InstallationId) => Promise<void>;
 }
 

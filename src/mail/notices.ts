@@ -27,7 +27,7 @@ export const noticesAtMost = 20;
 
 /** A document in a mail. Its number is the printed one; it has no name and no text of the source. */
 const line = z.strictObject({
-  /** Null for a daily summary. */
+  /** The document. Null for a daily summary. */
   ref: z.strictObject({ kind: z.enum(documentKinds), id: z.int() }).nullable(),
   /** The document as text, such as `invoice 123`. */
   document: z.string(),
@@ -70,7 +70,7 @@ export const notice = z.discriminatedUnion('about', [
   z.strictObject({
     about: z.literal('mapping'),
     ...{ number: z.int(), version: z.string().nullable(), approved_by: z.string().nullable() },
-    /** Null if a start or reload of the daemon loaded the file. */
+    /** The user who changed the mapping. Null if a start or reload of the daemon loaded the file. */
     ...{ by: z.string().nullable(), at: instant },
   }),
   z.strictObject({

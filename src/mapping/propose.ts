@@ -14,7 +14,7 @@ export interface ProposalInput {
   installation: number;
   /** Path of the JSON schema in the file's first line. */
   schemaPath: string;
-  /** Null if the list could not be read. */
+  /** The practice software's list of account numbers. Null if it could not be read. */
   accounts: AccountNumber[] | null;
   uses: SourceUsage;
 }

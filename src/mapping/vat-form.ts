@@ -52,7 +52,7 @@ export interface FormLine {
 }
 
 export interface FilledBox<Line extends FormLine> {
-  /** Null if no box of the form takes these amounts. */
+  /** The box of the form. Null if no box takes these amounts. */
   box: string | null;
   title: string | null;
   of: 'base' | 'tax';

@@ -26,7 +26,7 @@ export class Findings {
   readonly reports: Problem[] = [];
   refetch = false;
   documentDate: CalendarDate | null = null;
-  /** Set when the rules of the document's kind have read its dates. */
+  /** The dating of the document. The rules of its kind set it after reading the dates. */
   dating: Dating | null = null;
   readonly #document: DocumentRef;
   readonly #name: string;

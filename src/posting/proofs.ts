@@ -52,7 +52,7 @@ export function proveTotals(totals: Totals, rows: CompleteRow[], decimals: numbe
 
 type Texts = [net: string, vat: string, total: string];
 
-/** In major units of any currency (such as euros). */
+/** The largest plausible amount, in units of any currency such as euros. */
 const largestPlausible = new Money(10_000_000);
 
 /**

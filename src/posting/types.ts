@@ -80,7 +80,7 @@ export interface PaymentFacts extends Seen, Shown {
    * True if the payment's invoice is dated before the start date, and a decision of the accountant posted that invoice.
    */
   invoiceDecidedIn?: boolean;
-  /** Null while the invoice is not in the mirror. */
+  /** The invoice of the payment. Null while it is not in the mirror. */
   invoice: InvoiceRecord | null;
   /**
    * The prepayments that a payment of type 8 used. Absent if they were not determined yet; the payment is then posted
@@ -107,7 +107,7 @@ export interface UsedPrepayment {
 /** The amount that a payment of type 8 or a refund takes from a prepayment that was posted with VAT (ACCOUNTING R5). */
 export interface PrepaymentShare {
   prepaymentId: number;
-  /** Negative if the document returns money to the prepayment. */
+  /** The amount that the document takes. Negative if the document returns money to the prepayment. */
   amount: Money;
   /** The amount of the prepayment that was used and refunded before, in order of posting. */
   usedBefore: Money;
@@ -166,7 +166,7 @@ export interface Judgement {
 
 /** When the source recorded a document, to check the document's own date. */
 export interface Dating {
-  /** Null if unknown. */
+  /** The day on which the source recorded the document. Null if unknown. */
   recorded: CalendarDate | null;
   /** True if an old date is not doubtful (ACCOUNTING "Dates": credit notes, payments of type 12). */
   mayBeOld: boolean;
@@ -243,7 +243,7 @@ export interface Decision {
   reports: Problem[];
   refetch: boolean;
   documentDate: CalendarDate | null;
-  /** As in PostedBefore, after this decision. */
+  /** The value of `remapHeld` in PostedBefore after this decision. */
   remapHeld?: boolean;
   /**
    * The amounts that the problem keeps out of the books. Absent without a problem, and if the facts could not be

@@ -21,9 +21,9 @@ export interface Auth {
   token(signal?: AbortSignal): Promise<string>;
   /** Called after the server refused the token `refused` (401). Returns whether another token is available. */
   renew(refused: string, signal?: AbortSignal): Promise<boolean>;
-  /** Called after the server refused the last available token. */
+  /** The client calls this after the server has refused the last available token. */
   refused?(): Promise<void>;
-  /** Called after each answer for which the server accepted the token. */
+  /** The client calls this after each answer for which the server accepted the token. */
   accepted?(): Promise<void>;
 }
 

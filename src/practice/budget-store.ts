@@ -22,7 +22,7 @@ export type BudgetUsage = RowOf<typeof usageShape>;
 /** A process's request for slots. All requests in it have the same weight and priority. */
 export interface SlotRequest {
   weight: number;
-  /** The lowest number goes first. */
+  /** The priority of the requests. The lowest number goes first. */
   priority: number;
   /** How long each request has waited, the oldest first. Among equal priorities, the oldest goes first. */
   agesSeconds: number[];

@@ -50,7 +50,7 @@ export interface PracticeClientOptions {
   /** A transport whose connections are shared, for example with the requests for tokens. By default a new one. */
   transport?: Transport;
   signal?: AbortSignal;
-  /** Called while requests wait for the budget. */
+  /** The client calls this while requests wait for the budget. */
   onWait?: OnWait;
 }
 

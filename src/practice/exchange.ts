@@ -65,7 +65,7 @@ export interface Asked {
 }
 
 export interface Exchanged<Body> extends Asked {
-  /** Null for an answer without a body. */
+  /** The body of the answer. Null for an answer without a body. */
   value: Body | null;
   answer: HttpAnswer;
 }

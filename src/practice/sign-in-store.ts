@@ -59,7 +59,7 @@ export async function signInStates(
   return new Map(found.map(({ installation, ...state }) => [installation, state]));
 }
 
-/** Null if the source has accepted our sign-in, or was never contacted. */
+/** Returns the refused sign-ins. Null if the source has accepted our sign-in, or was never contacted. */
 export async function signInState(db: Connection, installation: number): Promise<SignInState | null> {
   return (await signInStates(db, [installation])).get(installation) ?? null;
 }

@@ -6,7 +6,7 @@ export interface Change {
   /** The number of this change among the prepayment's changes. */
   n: number;
   clientId: number | null;
-  /** Always positive. */
+  /** The amount of the decrease, always positive. */
   amount: Money;
   /**
    * The change happened after `sinceMs` and not after `untilMs`, in epoch milliseconds of the source's clock. Null if
@@ -19,7 +19,7 @@ export interface Change {
 /** A payment of type 8 without a match. */
 export interface Use {
   paymentId: number;
-  /** Always positive. */
+  /** The amount of the payment, always positive. */
   amount: Money;
   /** When the source recorded the payment. Null if unknown. */
   recordedMs: number | null;

@@ -8,7 +8,7 @@ import { useStates } from './track-uses.ts';
 export interface KnownMatch {
   paymentId: number;
   invoiceId: number | null;
-  /** Null if the payment has no match. */
+  /** The matched prepayment. Null if the payment has no match. */
   prepaymentId: number | null;
   /**
    * The amount of the match, or of the payment if it has no match. Negative if the payment returns money to the

@@ -30,7 +30,7 @@ export interface ListedDocument {
   in_force: string | null;
   /** The total of a draft; for others, what their problem keeps out of the books. */
   amount: string | null;
-  /** Only the client's id, because the checklist is part of the chain, and a name could not be erased from it. */
+  /** The client's id. The checklist has no name, because it is part of the chain, from which nothing can be erased. */
   client_id: number | null;
   /** Days from the document's date to the last day of the period. */
   age_days: number | null;

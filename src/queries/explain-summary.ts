@@ -13,7 +13,7 @@ import { deliveriesOf, type UnitDelivery } from './delivery-status.ts';
 /** A daily summary with its entries and their documents. */
 export interface ExplainedSummary {
   summary: DailySummary;
-  /** In the order of the journal. */
+  /** The entries of the summary, in the order of the journal. */
   members: SummaryMember[];
   /** The delivery of the summary, followed by its undos; empty if nothing is delivered. */
   deliveries: UnitDelivery[];

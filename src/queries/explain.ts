@@ -48,7 +48,7 @@ export interface Explanation {
   reports: { code: string; message: string }[];
   /** Newest first. */
   versions: SourceVersion[];
-  /** Null if the mirror does not hold the document. */
+  /** The facts of the document. Null if the mirror does not hold it. */
   facts: DocumentFacts | null;
   /** The judgement of the present facts by the current mapping and locks. Nothing is posted. */
   judgement: Judgement | null;

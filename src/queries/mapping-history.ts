@@ -31,7 +31,7 @@ export function mappingVersions(db: Connection, installation: InstallationId): P
 
 /** A mapping, and the entries that were posted with it. */
 export interface UsedMapping {
-  /** Null for entries that were posted without a mapping. */
+  /** The hash of the mapping. Null for entries that were posted without a mapping. */
   hash: string | null;
   version: string | null;
   approved_by: string | null;

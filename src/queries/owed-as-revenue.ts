@@ -12,7 +12,7 @@ import type { Dialect } from '../records/dialect.ts';
 import type { AccountNumber } from '../records/types.ts';
 import type { InstallationId } from '../terms.ts';
 
-/** After this time the last stored list is used. */
+/** The longest wait for the source's list of accounts. After it, the stored list is used. */
 const longestWaitMs = 20_000;
 
 export interface AccountPorts {

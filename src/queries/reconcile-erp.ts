@@ -34,7 +34,7 @@ export interface ReconcileErpOptions {
   inSlices?: boolean;
   signal: AbortSignal;
   onProgress(installation: number, entries: number): void;
-  /** Called if another reading of this installation's books must end first. */
+  /** The reading calls this if another reading of the installation's books must end first. */
   onWaiting(installation: number): void;
 }
 
@@ -76,10 +76,10 @@ async function withErp(
   };
 }
 
-/** Covers entries of any date. */
+/** A last day that covers entries of any date. */
 const lastDay = '9999-12-31';
 
-/** Longer than the lease of a killed process. */
+/** The wait for another reading. It is longer than the lease of a killed process. */
 export const booksWaitMs = 120_000;
 
 /**

@@ -11,7 +11,7 @@ export interface RemarkCount {
   installation: InstallationId;
   code: string;
   count: number;
-  /** Null if the code is about no amount. */
+  /** The sum of the amounts. Null if the code is about no amount. */
   amount: string | null;
   todo: string;
 }

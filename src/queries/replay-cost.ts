@@ -147,7 +147,7 @@ async function mirrored(db: Connection, installation: InstallationId, span: Span
 }
 
 const sampleSize = 200;
-/** Used for a clinic with an empty mirror. */
+/** The assumed rows of an invoice for a clinic with an empty mirror. */
 const unknownRows = 3;
 
 /** The average number of rows per invoice, from the newest invoices of the mirror. */

@@ -77,7 +77,7 @@ export interface InstallationStatus {
    */
   write_backs: WriteBackCounts;
   scrub: ScrubStatus;
-  /** Null if the entries are not delivered to an ERP. */
+  /** The state of the delivery. Null if the entries are not delivered to an ERP. */
   delivery: DeliveryStatus | null;
   /** The pause of its scheduled windows: by whom and why; null if they are not paused. */
   paused: { by: string; reason: string; since: Date; via: 'command' } | null;

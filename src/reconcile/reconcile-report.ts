@@ -186,7 +186,7 @@ export interface InstallationReport {
    * `not_enqueued` are not in the outbox yet.
    */
   not_in_erp?: Record<string, number>;
-  /** Absent if no document was disputed. */
+  /** The disputed documents that were fetched again. Absent if no document was disputed. */
   refetched?: Refetched;
   /** Shortened lists, with the number of omitted items. */
   omitted: Record<string, number>;

@@ -13,7 +13,7 @@ export function externalIdField(dialect: Dialect, kind: DocumentKind): string {
 export interface ExternalId {
   /** Whether the record contains external_info at all. */
   isCarried: boolean;
-  /** Null if the record has no external id, or an empty one. */
+  /** The external id. Null if the record has none, or an empty one. */
   value: string | null;
 }
 

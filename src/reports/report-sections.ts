@@ -40,7 +40,7 @@ export interface SectionShape {
 /** The share of a document in a figure, with the columns of the section. */
 export interface Item {
   keys: Readonly<Record<string, Cell>>;
-  /** For instance `invoice 123`. */
+  /** The document as text, such as `invoice 123`. */
   document: string;
   facts: Readonly<Record<string, Cell>>;
   amounts: Readonly<Record<string, Money>>;

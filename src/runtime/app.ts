@@ -48,7 +48,7 @@ export interface App {
    * name.
    */
   temporalName: string;
-  /** Null if the command needs no Temporal (`AppOptions.temporal`). */
+  /** The Temporal server. Null if the command needs none (`AppOptions.temporal`). */
   temporal: { address: string; namespace: string; uiUrl: string | null } | null;
   log: Logger;
   clock: () => Date;
@@ -75,9 +75,9 @@ export interface App {
 }
 
 export interface AppOptions {
-  /** `if reachable`: without Temporal, the command does what it can, and reports that to `progress`. */
+  /** `if_reachable`: without Temporal, the command does what it can, and reports that to `progress`. */
   temporal: boolean | 'if_reachable';
-  /** Called with one line for each slow step. */
+  /** The start calls this with one line for each slow step. */
   progress: (line: string) => void;
   env: NodeJS.ProcessEnv;
   /** Log level, unless VETLEDGER_LOG sets one. Default: `warn`. */

@@ -6,7 +6,7 @@ import type { Events } from './events.ts';
 /** A service that does not answer. */
 export interface Outage {
   dependency: Dependency;
-  /** Null if the outage concerns all installations. */
+  /** The installation. Null if the outage concerns all installations. */
   installation: number | null;
   since: Date;
   error: PlainError;

@@ -71,7 +71,7 @@ export async function pullAside(context: PullContext, kind: RecordKind, atMost: 
 }
 
 /**
- * Pulls the records at a place, and removes those put aside that are no longer there. Returns false if the place could
+ * Pulls the records at a place. Removes put-aside records that are no longer there. Returns false if the place could
  * not be read.
  */
 async function pullPlace(context: PullContext, kind: RecordKind, place: Place): Promise<boolean> {

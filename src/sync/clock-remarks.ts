@@ -37,7 +37,7 @@ export function clockRemarks(opening: Opening, cursor: CursorValue | null, limit
   return remarks;
 }
 
-/** For example `2 h ahead of` or `90 s behind`. */
+/** The difference of two clocks in words, such as `2 h ahead of` or `90 s behind`. */
 export function skewInWords(skewMs: number): string {
   const duration = durationText(Math.abs(skewMs));
   return skewMs > 0 ? clockRemarkTexts.ahead({ duration }) : clockRemarkTexts.behind({ duration });

@@ -20,7 +20,7 @@ export interface PullWatch {
 export interface PullContext extends MirrorScope {
   /** Database handle for reading. */
   db: Db;
-  /** For writing. Each transaction checks the lease of the lane that pulls. */
+  /** Runs transactions that write. Each one checks the lease of the lane that pulls. */
   transact: Transact;
   client: Pick<PracticeClient, 'list'>;
   owner: PullOwner;
@@ -40,7 +40,7 @@ export interface PullContext extends MirrorScope {
    * be UTC.
    */
   naiveTimesAreLocal?: boolean;
-  /** Called after each page. `total` is the source's count for this walk. */
+  /** The walk calls this after each page. `total` is the source's count for this walk. */
   onProgress(progress: { stream: RecordKind; received: number; total: number }): void;
 }
 

@@ -11,7 +11,7 @@ export type Translator = (key: string, english: unknown, params?: object) => unk
 /** The English catalogues by name, as their files define them. The checks of translations read them. */
 export const englishCatalogues = new Map<string, object>();
 
-/** Undefined for English. */
+/** The translator of the chosen language. Undefined for English. */
 let translator: Translator | undefined;
 
 /**

@@ -108,7 +108,7 @@ export const erpProblemCatalogue = catalogue('erp-problems.erpProblemCatalogue',
     retried: true,
     sentence:
       'The entries of an invoice with its payments, or of prepayments with their uses, are in the ERP, but their lines are not matched there.',
-    todo: 'Match them in the ERP, or correct the cause there; the message names it. They are checked again daily.',
+    todo: 'Match the lines in the ERP, or correct the cause that the message names. vetledger checks the lines again every day.',
   },
 
   // Differences that the read-back shows

@@ -23,9 +23,9 @@ export interface DaemonOptions {
   onWindow?: (report: WindowReport) => void;
   onProgress?: (progress: StepProgress) => void;
   progress?: (line: string) => void;
-  /** Called with the address of metrics and health, if they are configured. */
+  /** The daemon calls this with the address of metrics and health, if they are configured. */
   onObserving?: (url: string) => void;
-  /** Called with the URL of the webhook receiver, if one is configured. */
+  /** The daemon calls this with the URL of the webhook receiver, if one is configured. */
   onListening?: (url: string) => void;
   times?: EngineOptions['times'];
   /** Interval of requests for the deliveries. Default: five minutes. */
@@ -42,7 +42,7 @@ export interface DaemonOptions {
   reconcileEveryMs?: number;
   /** Interval of checks for mails. Default: a minute. */
   mailEveryMs?: number;
-  /** Called with the watch over the windows once it has started. */
+  /** The daemon calls this once the watch over the windows has started. */
   onWatch?: (watch: Watch) => void;
 }
 

@@ -24,7 +24,7 @@ export interface NudgerOptions {
 export interface Nudger {
   /** Returns at once. Throws RangeError for an unknown installation. */
   nudge(installation: number): void;
-  /** From now on, accepts nudges of these installations too. */
+  /** Accepts nudges of these installations from now on. */
   serve(installations: NudgerOptions['installations']): void;
   /** Drops waiting nudges, and resolves when no trigger is running. */
   stop(): Promise<void>;

@@ -86,7 +86,7 @@ export interface ReloadPorts {
   env: NodeJS.ProcessEnv;
   /** The intervals of the Schedules, which the watch updates. */
   intervals: Intervals;
-  /** Called with the installations that are served from now on. */
+  /** A reload calls this with the installations that are served from now on. */
   onInstallations(installations: readonly InstallationConfig[]): void;
   /** Starts a window of each of these installations, one after another. */
   open(installations: readonly number[]): void;

@@ -128,8 +128,8 @@ export class Watcher {
   }
 
   /**
-   * Maintains Temporal with the result of the latest look. A failed step does not keep the others from running; an
-   * outage ends the round.
+   * Sets the Schedules in Temporal, reads their counters, pauses those without a process, and records ends of windows. If
+   * one step fails, the others still run. An outage ends the round.
    */
   async tend(signal: AbortSignal): Promise<void> {
     const { db, clock, log, events } = this.#app;

@@ -139,8 +139,8 @@ async function dueDocuments(
 }
 
 /**
- * The number of documents whose number is not written yet, and of those for which the source has a value of another
- * program. `nextDueMs` is the time until the next one may be tried; 0 is now, null is never.
+ * Counts the documents whose number is not written yet, and the documents for which the source has a value of another
+ * program. `nextDueMs` is the time until the next number may be tried; 0 is now, null is never.
  */
 async function numbersLeft(
   db: Connection,

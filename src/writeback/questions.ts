@@ -96,7 +96,7 @@ export interface WrittenBack {
   writtenAt: Date | null;
 }
 
-/** Null if the document has no write-back. */
+/** Returns the state of a document's write-back. Null if the document has none. */
 export function writtenBack(
   db: Connection,
   installation: InstallationId,

@@ -85,7 +85,7 @@ export interface WriteBackPorts {
   read(document: SourceRef): Promise<string | null>;
   /** Writes an external id, keeping every other key. Throws PracticeError, and ExternalIdTaken. */
   send(document: ExternalIdToWrite): Promise<unknown>;
-  /** Called with the number of values accepted so far. */
+  /** The write-back calls this with the number of values accepted so far. */
   onProgress(written: number): void;
   onRefused(document: SourceRef, refusal: { code: string; message: string }): void;
   /** Aborts when the work must stop. A failure after that is not a refusal. */

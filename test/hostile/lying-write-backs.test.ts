@@ -183,7 +183,7 @@ test('a server whose writes leave `modified` as it is is read by pages of the li
   const lists = () => clinic.sandbox.stats().byAction['unallocatedpayment.list']!.weight;
   const before = lists();
   expect(await clinic.sync()).toMatchObject({ written_back: 25 });
-  // The window's request, one page before the writes, and one after them.
+  // The window makes three requests: its own, one page before the writes, and one page after them.
   expect(lists() - before).toBe(3);
   expect(ids.map(shown)).toEqual(ids.map(entryOf));
   expect(await e10()).toMatchObject({ ok: true });

@@ -36,7 +36,7 @@ afterAll(() => box?.stop());
 beforeEach(async () => {
   await truncate();
   [box.received, box.behaviour, errors] = [[], 'works', []];
-  // 15:00 in Helsinki.
+  // The test begins at 15:00 in Helsinki.
   now = new Date('2026-09-16T12:00:00Z');
 });
 

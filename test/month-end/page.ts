@@ -5,7 +5,7 @@ export type Transcript = Map<string, { line: string; printed: string }>;
 
 /** The texts that differ between runs, with their replacements on the page. The last section of the page says so. */
 const patterns: readonly [RegExp, string | ((text: string) => string)][] = [
-  // Times of the clinic are exact to the day of the played month; times of the books are those of the machine.
+  // Times of the clinic show their day, which is in 2025. Times of the books are those of the machine, and show no day.
   [/\b(2025-\d\d-\d\d)[ T]\d\d:\d\d:\d\d(\.\d+)?( UTC|Z)/g, '$1 hh:mm:ss UTC'],
   [/\b20(?!25)\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?( UTC|Z)/g, 'yyyy-mm-dd hh:mm:ss UTC'],
   // Local times. The offset of the machine's day depends on the season.

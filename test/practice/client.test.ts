@@ -57,7 +57,7 @@ async function setup(handlers: Handler[], options: Partial<PracticeClientOptions
   return { client, server, budget, log, clock };
 }
 
-/** 30 MB of spaces. */
+/** A compressed body that unpacks to 30 MB of spaces. */
 const unfolding = gzipSync(' '.repeat(30_000_000));
 
 const page = (...records: string[]) => json(`{"count":${records.length},"results":[${records.join(',')}]}`);

@@ -82,9 +82,9 @@ export interface Posted {
   name: string | null;
   /** For a payment whose prepayment could not be determined, the client under whom the payment is posted. */
   unmatched?: number | null;
-  /** For a prepayment that was received with VAT. */
+  /** The VAT at receipt, for a prepayment that was received with VAT. */
   received?: ReceivedVat | null;
-  /** For a use or refund of a prepayment. */
+  /** The share of a prepayment's VAT, for a use or refund. */
   share?: Share | null;
 }
 

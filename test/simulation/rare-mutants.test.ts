@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { rareMutants } from './mutants.ts';
 import { firstFailure } from './run-mutants.ts';
 
-/** Longer and more lives than in simulation.test.ts. */
+/** The lives here are longer and more than those in simulation.test.ts. */
 const [seeds, steps] = [60, 120];
 
 test.each(Object.entries(rareMutants))(

@@ -67,7 +67,7 @@ export class Hostility {
     this.#clinic = options.practice.clinic;
   }
 
-  /** Called before a window: changes records and answers. */
+  /** Changes records and answers before a window. */
   async begin(isFirst: boolean): Promise<void> {
     const { rng, practice, tell } = this.#options;
     const few = [
@@ -86,7 +86,7 @@ export class Hostility {
     if (rng.chance(0.3)) this.#hide();
   }
 
-  /** Called after a window. */
+  /** Ends the contradictions of the window that has just run. */
   end(): void {
     const { invoices, invoicePayments, prepayments } = this.#clinic;
     const last = (records: readonly { id: number }[]) => records.at(-1)?.id ?? 0;

@@ -18,7 +18,7 @@ export interface MortalOptions {
   time: SimulatedTime;
   rng: Rng;
   troubles: Troubles;
-  /** Called with each event, for the story of a life. */
+  /** The process calls this with each event, for the story of a life. */
   tell(line: string): void;
 }
 

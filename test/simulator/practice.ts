@@ -80,7 +80,7 @@ export class SimulatedPractice {
   readonly struck = new Map<string, number>();
   /** Records that every answer shows wrongly: `<list>/<id>` with a function that changes their JSON. */
   readonly records = new Map<string, (record: Record<string, unknown>) => string>();
-  /** Called before a request is answered, and after. */
+  /** The practice API calls this before and after it answers a request. */
   onRequest: (path: string) => void = () => undefined;
   onAnswer: (path: string, body: string) => void = () => undefined;
 

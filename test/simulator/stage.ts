@@ -64,7 +64,7 @@ export class Stage {
     }
   }
 
-  /** Adds to the story, with the simulated seconds since the beginning. */
+  /** Adds a line to the story of the life, with the simulated seconds since the beginning. */
   tell(line: string): void {
     this.story.push(`${((this.time.nowMs - this.#startMs) / 1_000).toFixed(1)} s: ${line}`);
     if (this.story.length > mostStory) this.story.splice(1, 1);

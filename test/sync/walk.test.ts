@@ -17,7 +17,7 @@ interface ServerOptions {
   maxPageSize?: number;
   /** Every nth record of a page is shown twice, and the count ignores the copies. */
   showsTwice?: number;
-  /** Called before each answer, to change the list during the walk. */
+  /** The list calls this before each answer. A test uses it to change the list during the walk. */
   before?: (server: ListServer, question: number) => void;
 }
 

@@ -4,7 +4,7 @@
 export interface Example {
   /** The ids in the path, in order. */
   ids: readonly number[];
-  /** Absent for a request without a body. */
+  /** The body of the request; absent if there is none. */
   body?: unknown;
   /** The answer to an invalid body. */
   refusal?: unknown;

@@ -9,7 +9,7 @@ import { type Endpoint, nearest } from './nearest.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null or absent for a request that is not recorded. */
+    /** The recording of the request. Null or absent if the request is not recorded. */
     recording?: Recording | null;
   }
 }

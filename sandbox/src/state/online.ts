@@ -95,7 +95,7 @@ export interface Prescription extends RecordBase {
   prescription_set_uuid: string;
   /** The counter sale of the fee. */
   invoice: number | null;
-  /** Null in state files of older versions, in which it was optional. */
+  /** The field is null in state files of older versions, in which it was optional. */
   issue_time: number | null;
   archived: boolean;
   created_user: number | null;

@@ -25,12 +25,12 @@ export type WholesalerType = (typeof wholesalerTypes)[number];
 export interface Wholesaler extends RecordBase {
   name: string;
   type: WholesalerType;
-  /** Null for other types, and after the available wholesaler is deleted. */
+  /** The wholesaler. Null for other types, and after the available wholesaler is deleted. */
   available_wholesaler: number | null;
   customer_number: string | null;
   customer_username: string | null;
   customer_password: string | null;
-  /** Null means the whole clinic. */
+  /** The department that uses the credential set. Null means the whole clinic. */
   department: number | null;
   archived: boolean;
 }

@@ -10,7 +10,7 @@ export interface Credentials {
   customer_number?: string | null | undefined;
   customer_username?: string | null | undefined;
   customer_password?: string | null | undefined;
-  /** Null means the whole clinic. */
+  /** The department that uses the credentials. Null means the whole clinic. */
   department?: number | null | undefined;
 }
 

@@ -32,7 +32,7 @@ export interface BinderWanted {
   folder: string;
   names: Config['export']['names'];
   signal: AbortSignal;
-  /** Called while a table is written. `total` is null if the number of its lines or entries is unknown. */
+  /** The binder calls this while it writes a table. `total` is null if the number of lines or entries is unknown. */
   onProgress(of: { file: string; done: number; total: number | null }): void;
 }
 

@@ -49,7 +49,7 @@ export async function binderPdf({
   madeAt,
 }: BinderPages): Promise<Buffer> {
   pdfmake.setFonts({ Roboto: { normal: fontFile, bold: boldFile, italics: fontFile, bolditalics: boldFile } });
-  // The pages are made of texts and these fonts only.
+  // The pages need no other file or address than these fonts.
   pdfmake.setLocalAccessPolicy((path) => dirname(path) === dirname(fontFile));
   pdfmake.setUrlAccessPolicy(() => false);
   const content: Content[] = [

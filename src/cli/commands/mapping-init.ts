@@ -30,7 +30,7 @@ const answer = z.strictObject({
   installation: z.number(),
   file: z.string().nullable(),
   to_choose: z.array(z.string()),
-  /** Null if the proposal was written to a file. */
+  /** The proposed mapping. Null if it was written to a file. */
   yaml: z.string().nullable(),
 });
 

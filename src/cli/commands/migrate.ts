@@ -13,7 +13,7 @@ import type { CommandContext } from '../context.ts';
 const answer = z.strictObject({
   applied: z.array(z.string()),
   owner: z.string().nullable(),
-  /** Null if one role does all. */
+  /** The runtime role. Null if one role owns the tables and runs the daemon. */
   runtime: z.string().nullable(),
 });
 

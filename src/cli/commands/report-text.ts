@@ -14,7 +14,7 @@ import { cellText, type InstallationReport, itemsOf } from './report-output.ts';
 
 interface Shown {
   documents: boolean;
-  /** Default: English. */
+  /** The language of the texts. Default: English. */
   language?: Language;
 }
 

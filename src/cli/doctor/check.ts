@@ -2,7 +2,7 @@ import { toUserError } from '../../runtime/user-errors.ts';
 
 /** The result of one of doctor's checks. */
 export interface Check {
-  /** Null if the check concerns all installations. */
+  /** The checked installation. Null if the check concerns all installations. */
   installation: number | null;
   check: string;
   status: 'ok' | 'warn' | 'fail';

@@ -79,7 +79,7 @@ interface BesideProblems {
   documents?: RemarkedDocument[];
   vat_returns?: (FiledReturns & { installation: number })[];
   not_judged?: number;
-  /** Default: UTC. */
+  /** The time zone of the shown times. Default: UTC. */
   at?: LocalTimes;
 }
 

@@ -5,7 +5,7 @@ import { type BooksHead, headLine, headOf, headPattern } from '../head.ts';
 export interface Attestation {
   head: BooksHead;
   digest: string;
-  /** Null if no key is configured. */
+  /** The signature of the seal. Null if no key is configured. */
   signature: string | null;
 }
 

@@ -4,9 +4,9 @@ import type { Dimension } from './dimensions.ts';
 
 export interface WalkRequest {
   filters: Record<string, string>;
-  /** Null: the server's default. */
+  /** The requested page size. Null requests the server's default. */
   pageSize: number | null;
-  /** From 1, which is also the default. */
+  /** The number of the page, from 1. Default: 1. */
   page?: number;
 }
 

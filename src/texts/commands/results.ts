@@ -117,7 +117,7 @@ export const operatingTexts = catalogue('commands/results.operatingTexts', {
     `${what} received the request and ends when its worker (\`vetledger run\`) answers; ${then}.`,
   notInTemporal: ({ what }: { what: string }) =>
     `${what} no longer runs in Temporal; the next window records that it has ended.`,
-  /** By the kind of the cancelled work. */
+  /** The sentence after a cancellation, by the kind of the cancelled work. */
   afterwards: {
     window: 'the next window covers it',
     backfill: '`vetledger backfill` continues it',

@@ -9,7 +9,7 @@ import { mutants } from './mutants.ts';
 export interface DaemonSettings {
   config: string;
   bundle: string;
-  /** Empty if nothing is delivered. */
+  /** The capability record of the fake ERP. Empty if nothing is delivered. */
   record: string;
   mutant: string;
 }

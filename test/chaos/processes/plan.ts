@@ -65,7 +65,7 @@ export function planOf(seed: number, given: { erp?: string | null } = {}): Plan 
   const events: Plan['events'] = [];
   for (let left = rng.int(3, 6); left > 0; left--)
     events.push({ atMs: rng.int(0, troubleMs), happens: rng.weighted(kinds)() });
-  // At most once, because two changes of the clock could hide records from all requests.
+  // The clock changes at most once, because two changes could hide records from all requests.
   if (rng.chance(0.2)) {
     const byMs = rng.pick([-1, 1]) * rng.int(60_000, 2 * hourMs);
     events.push({ atMs: rng.int(0, troubleMs), happens: { is: 'clock moved', byMs } });

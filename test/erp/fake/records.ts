@@ -6,7 +6,7 @@ import type { Capabilities, ErrorPattern, LockKind } from '../../../src/erp/capa
 /** A capability record with further behaviour of the ERP that does not change delivery. */
 export interface PlayedErp extends Capabilities {
   key: Capabilities['key'] & {
-    /** For this long, a repeated attempt id gets the first answer again. */
+    /** The time for which a repeated attempt id gets the first answer again. */
     replay_seconds: number | 'unknown' | 'none';
   };
   write: Capabilities['write'] & {

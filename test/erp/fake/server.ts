@@ -10,7 +10,7 @@ import type { FakeTime } from './time.ts';
 /** A line in the ERP's books. */
 export interface HeldLine {
   id: string;
-  /** Empty if the ERP dropped the account. */
+  /** The account of the line. Empty if the ERP dropped the account. */
   account: string;
   /** Debits are positive. */
   amount: Money;
@@ -131,9 +131,9 @@ export class FakeServer {
   readonly record: FakeRecord;
   readonly time: FakeTime;
   readonly misdeeds: Misdeed[] = [];
-  /** Called when an entry is created or posted. */
+  /** The server calls this when an entry is created or posted. */
   onChange: (entry: HeldEntry) => void = () => undefined;
-  /** Called when keys are refused, singly or as a whole batch. */
+  /** The server calls this when it refuses keys, singly or as a whole batch. */
   onRefused: (error: FaultKind | 'strange', keys: string[], ofBatch: readonly string[]) => void = () => undefined;
   #lockedThrough = '';
   readonly #random: () => number;

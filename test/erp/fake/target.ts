@@ -43,7 +43,7 @@ export type Fault =
 /** The course of one request: its way to the server, the server's work, and the way back. */
 export interface Circumstances {
   outMs: number;
-  /** At most the time in the record, even if more is given. */
+  /** The time that the server works on a request. It is at most the time in the record. */
   workMs: number;
   /**
    * Additional time beyond the record's, after which delivery no longer expects the server to work. The default is
@@ -85,7 +85,7 @@ export interface FakeTargetOptions {
   /** The client's time limit for an answer. */
   timeoutMs?: number;
   life?: Life;
-  /** Called with every error in an answer. */
+  /** The target calls this with every error in an answer. */
   onError?: (request: RequestInfo, error: ErpError) => void;
   /** The requests that all clients of this server have under way. */
   underWay?: UnderWay;

@@ -13,7 +13,7 @@ import { flaws } from './plan.ts';
 export interface JudgedErp {
   readonly record: { readonly capabilities: Capabilities & Pick<PlayedErp, 'dimensions'> };
   readonly misdeeds: readonly Misdeed[];
-  /** Called when an entry is created in the books, or posted. */
+  /** The ERP calls this when an entry is created in the books, or posted. */
   onChange: (entry: HeldEntry) => void;
   /** All entries in the books, including drafts. */
   held(): HeldEntry[];
@@ -26,7 +26,7 @@ export interface Way {
   timeoutMs: number;
   underWay: UnderWay;
   network(request: RequestInfo): Circumstances;
-  /** Called with every error in an answer. */
+  /** The target calls this with every error in an answer. */
   onError(request: RequestInfo, error: ErpError): void;
 }
 

@@ -54,7 +54,7 @@ class DeliveryLife {
   readonly #troubles: Troubles;
   readonly #installations: InstallationConfig[];
   readonly #alive = new Set<DeliveringProcess>();
-  /** Set when the life begins. */
+  /** The oracle of the life, which is made when the life begins. */
   #oracle!: Oracle;
   #db!: Db;
   #isOver = false;

@@ -18,9 +18,9 @@ export interface ProcessOptions extends MortalOptions {
   databaseId: string;
   installations: readonly InstallationConfig[];
   open(life: Life): ErpTarget;
-  /** Called after each slice. */
+  /** The process calls this after each slice. */
   onSlice(): void;
-  /** Called if a slice throws, which must not happen. */
+  /** The process calls this if a slice throws, which must not happen. */
   onFailed(error: unknown): void;
 }
 

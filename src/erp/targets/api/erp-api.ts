@@ -69,7 +69,7 @@ export interface Fault {
 export interface ResolvedEntry<W extends RecordTypes> {
   entry: ErpEntry;
   journal: W['journal'];
-  /** In the order of the entry's lines. */
+  /** The lines with the ERP's ids, in the order of the entry's lines. */
   lines: ResolvedLine<W>[];
 }
 

@@ -106,7 +106,7 @@ class EntryResolver<W extends RecordTypes> {
     return { entry, journal, lines };
   }
 
-  /** Null if the line has a problem. */
+  /** Finds the records that the line names. Null if the line has a problem. */
   #line(line: ErpLine, journal: W['journal'] | null): ResolvedLine<W> | null {
     const account = this.#account(line, journal);
     const tax = line.vat === null ? null : this.#tax(line.vat);

@@ -13,7 +13,7 @@ export interface FileEntry extends Omit<ErpEntry, 'lines'> {
   /** The original VAT period of all lines, and whether it was closed before. */
   vatPeriod: string;
   isLate: boolean;
-  /** Null for the undo of a unit. */
+  /** The facts of the entry. Null for the undo of a unit. */
   record: FileRecord | null;
   lines: FileLine[];
 }

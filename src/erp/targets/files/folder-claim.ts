@@ -97,7 +97,7 @@ async function writeClaim(folder: string, { installation, databaseId }: ClaimOfF
   await rename(temporary, join(folder, claimName));
 }
 
-/** Null if the folder has no claim. */
+/** Reads the claim of a folder. Null if the folder has none. */
 async function readClaim(folder: string): Promise<FolderClaim | 'unreadable' | null> {
   let text: string;
   try {

@@ -74,7 +74,7 @@ export function parseBatchCode(code: string): Pick<BatchName, 'installation' | '
   return parts ? { installation: idOf(parts.installation), number: idOf(parts.number) } : null;
 }
 
-/** At most 15 digits, so the number is exact. */
+/** Parses an id of at most 15 digits, which a number holds exactly. */
 function idOf(digits = ''): number {
   return Number(digits);
 }

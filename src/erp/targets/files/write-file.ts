@@ -72,7 +72,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Null if the file does not exist. */
+/** Returns the hash of the file. Null if the file does not exist. */
 async function sha256Of(file: string): Promise<string | null> {
   const hash = createHash('sha256');
   try {

@@ -36,7 +36,7 @@ import { asTimeOrNull } from './wire.ts';
 export interface OdooPorts {
   clock: Clock;
   log: Logger;
-  /** Default: HTTP. */
+  /** The transport of requests. Default: HTTP. */
   transport?: OdooTransport;
 }
 

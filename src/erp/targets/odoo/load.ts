@@ -32,7 +32,7 @@ export async function load(
   return loadedIds(await calls.call('writes', call, request), entries);
 }
 
-/** The ids in the import's answer. Throws ErpError if it created nothing. `entries`: the imported entries. */
+/** Returns the ids in the import's answer. Throws ErpError if the import created nothing. `entries` were imported. */
 export function loadedIds(answer: JsonValue, entries: readonly ErpEntry[]): number[] {
   const { ids, messages } = writtenAs(answer, asRecord);
   if (ids === false) throw refusalIn(messages ?? [], entries);

@@ -12,7 +12,7 @@ export interface TrytonAccount {
   id: number;
   code: string;
   name: string;
-  /** Null for a heading, which has no lines. */
+  /** The type of the account. Null for a heading, which has no lines. */
   type: { statement: string; receivable: boolean; payable: boolean } | null;
   isClosed: boolean;
   partyRequired: boolean;

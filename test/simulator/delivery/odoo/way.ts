@@ -14,7 +14,7 @@ import type { Way } from '../erp.ts';
 export interface WayPorts {
   odoo: FakeOdoo;
   time: SimulatedTime;
-  /** Called when the server has carried out a request. */
+  /** The server calls this when it has carried out a request. */
   onDone(): void;
   /** Records that the client broke a rule of the ERP. */
   misdeed(text: string): void;
