@@ -20,7 +20,7 @@
 //                      --installations 300 --minutes 60 --every 300 --temporal dev|postgres
 //     write-backs      (k) processor time, requests and weight of the write-back of a prepayment
 //     reconcile        (j) `vetledger reconcile` of 20,000 and 60,000 invoices: processor time and memory
-//     account-reports  (l) reports of accounts over 20,000 and 200,000 invoices: time and memory
+//     account-reports  (l) reports of accounts and a closing binder over 20,000 and 200,000 invoices: time and memory
 //     sandbox-read     (i) a bare read of 100,000 records from the sandbox beside that of an earlier revision (--against REVISION)
 //
 // Without a name, all scenarios run one after the other, which takes an hour and a half. Each writes its section of
