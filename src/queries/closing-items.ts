@@ -19,7 +19,7 @@ export interface ListedDocuments {
   ok: boolean;
   count: number;
   by_code: Record<string, number>;
-  /** The oldest documents, at most `documentLimit`. */
+  /** The documents, the oldest first. */
   documents: ListedDocument[];
 }
 
@@ -42,7 +42,6 @@ export interface AccountBalance {
   balance: string;
 }
 
-const documentLimit = 50;
 const clearingRoles: readonly LineRole[] = [
   'card_clearing',
   'bank_clearing',
@@ -56,8 +55,13 @@ const clearingRoles: readonly LineRole[] = [
 export const selfClearing: readonly LineRole[] = ['consolidation_clearing', 'credit_settlement'];
 const liabilityRoles: readonly LineRole[] = ['prepayment_liability', 'gift_card_liability', 'voucher_liability'];
 
-/** The items of the checklist that need no reconciliation. */
-export async function itemsOfBooks(ports: AccountPorts, installation: InstallationConfig, through: CalendarDate) {
+/** The items of the checklist that need no reconciliation, with at most `most` documents in each list. */
+export async function itemsOfBooks(
+  ports: AccountPorts,
+  installation: InstallationConfig,
+  through: CalendarDate,
+  most: number,
+) {
   const { db } = ports;
   const { id, timezone, decimals, erp, mapping } = installation;
   const balances = await balancesAt(db, id, through, decimals);
@@ -68,9 +72,9 @@ export async function itemsOfBooks(ports: AccountPorts, installation: Installati
   const owed = await findOwedAsRevenue(ports, installation, await sourceUsage(db, installation), mapping);
   return {
     last_window: await lastWindow(db, id, instantOf(dayAfter(through), timezone)),
-    held: await documentsWith(db, installation, through, 'held'),
-    late: await documentsWith(db, installation, through, 'late'),
-    drafts: await drafts(db, installation, through),
+    held: await documentsWith(db, installation, through, most, 'held'),
+    late: await documentsWith(db, installation, through, most, 'late'),
+    drafts: await drafts(db, installation, through, most),
     remarks: remarksItem(await remarksByCode(db, [installation], through)),
     undelivered: states && undelivered(states),
     clearing: { ok: !clearing.some(({ role }) => selfClearing.includes(role)), accounts: clearing },
@@ -124,6 +128,7 @@ async function listed(
   db: Connection,
   { id: installation, decimals, dialect }: Listing,
   through: CalendarDate,
+  most: number,
   condition: string,
   bindings: Binding[],
 ): Promise<ListedDocuments> {
@@ -137,15 +142,15 @@ async function listed(
   );
   const count = counted.reduce((all, { n }) => all + n, 0);
   const found =
-    count === 0
+    count === 0 || most === 0
       ? []
       : await rows(
           db,
           listedShape,
           `select kind, id, coalesce(problem_code, state) as code, document_date as date, entry_id as in_force,
              outside_amount as amount
-           from document where ${where} order by document_date nulls first, kind, id limit ${documentLimit}`,
-          [installation, ...bindings],
+           from document where ${where} order by document_date nulls first, kind, id limit ?`,
+          [installation, ...bindings, most],
         );
   const parties = await whoAndWhere(db, installation, dialect, found);
   return {
@@ -168,16 +173,17 @@ function documentsWith(
   db: Connection,
   installation: Listing,
   through: CalendarDate,
+  most: number,
   which: 'held' | 'late',
 ): Promise<ListedDocuments> {
   const condition = `${hasOpenProblem} and (problem_code = any(?)) = ?
      and (document_date is null or document_date <= ?::date)`;
-  return listed(db, installation, through, condition, [lateProblems, which === 'late', through]);
+  return listed(db, installation, through, most, condition, [lateProblems, which === 'late', through]);
 }
 
 /** All drafts up to the day, including those of months that are closed already or were reopened. */
-function drafts(db: Connection, installation: Listing, through: CalendarDate): Promise<ListedDocuments> {
-  return listed(db, installation, through, `state = 'not_final' and document_date <= ?::date`, [through]);
+function drafts(db: Connection, installation: Listing, through: CalendarDate, most: number): Promise<ListedDocuments> {
+  return listed(db, installation, through, most, `state = 'not_final' and document_date <= ?::date`, [through]);
 }
 
 /** Non-zero balances of the accounts that a close checks. */

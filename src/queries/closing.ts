@@ -72,6 +72,9 @@ export interface FailingEquation {
   each?: ReportedDifference[];
 }
 
+/** More documents of a list are only counted, because the close stores the checklist. A clinic has far fewer. */
+const mostListed = 10_000;
+
 /**
  * The checklist for a close through a day. `report` is the current result of `reconcile`. `now` is the time of the
  * database or of the process.
@@ -84,7 +87,7 @@ export async function closingChecklist(
   now: Date,
 ): Promise<ClosingChecklist> {
   const failing = Object.entries(report.equations).filter(([, { ok }]) => !ok);
-  const { unused, ...found } = await itemsOfBooks(ports, installation, through);
+  const { unused, ...found } = await itemsOfBooks(ports, installation, through, mostListed);
   const items = {
     ...found,
     differences: {
@@ -122,7 +125,7 @@ export async function openClosingItems(
 ): Promise<
   Partial<Record<Exclude<keyof ClosingChecklist, 'ok' | 'through' | 'closed_through' | 'made_at'>, ClosingItem>>
 > {
-  const found = await itemsOfBooks(ports, installation, through);
+  const found = await itemsOfBooks(ports, installation, through, 0);
   const failing = (await verdicts(ports.db, [installation])).get(installation.id)?.reconciled?.failing ?? [];
   const { remarks, clearing, owed_as_revenue: owed, vat_returns: returns } = found;
   const money = remarks.by_code.filter(({ code }) => moneyRemarks.includes(code));

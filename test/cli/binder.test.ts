@@ -161,6 +161,11 @@ test.each([
 
 describe('the binder of a closed month', () => {
   beforeAll(async () => {
+    await db.raw(
+      `insert into document (installation, kind, id, state, dirty, document_date, problem_code, problem_message, problem_since, outside_amount)
+       select ?, 'invoice', id, 'held', false, '2026-02-14', 'rows_disagree', 'held', now(), id from generate_series(1001, 1120) id`,
+      [id],
+    );
     const closed = await command('ledger close --through 2026-02-28 --yes', '--by', 'M. Virtanen');
     expect(closed.code, closed.stderr).toBe(0);
     const made = await command('export --binder 2026-02 --out @binder --json');
@@ -215,6 +220,11 @@ describe('the binder of a closed month', () => {
       state: 'LOOK',
       detail: expect.stringMatching(/^last window/),
     });
+  });
+
+  test('names each held document, also of a long list', () => {
+    const listed = Array.from({ length: 120 }, (_, index) => `invoice ${1001 + index} held ${1001 + index}.00`);
+    expect(amounts('binder/open-documents.csv', 'document', 'list', 'amount')).toEqual(listed);
   });
 
   test('a name cannot be a formula', () => {
