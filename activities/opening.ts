@@ -34,9 +34,9 @@ import { failAbandoned } from './taking-over.ts';
 /** The result of an opening. */
 export interface Opened {
   window: OpenWindow;
-  /** What started the window: `webhook` if a nudge started the Schedule. */
+  /** The trigger of the window: `webhook` if a nudge started the Schedule. */
   trigger: string;
-  /** What the opening pulled besides its first request. */
+  /** The records that the opening pulled besides its first request. */
   streams: StreamReport[];
   /** Set if all lists were pulled and nothing waits to be posted, summarised or written back; otherwise null. */
   idle: Idle | null;

@@ -6,7 +6,7 @@ const notedAfterMs = 5_000;
 /** After this time without progress, the step itself is shown as the wait. */
 const stillAfterMs = 15_000;
 
-/** What an activity waits for at present. */
+/** The event that an activity waits for at present. */
 export class Waits {
   readonly #clock: () => Date;
   readonly #open = new Set<StepWait>();

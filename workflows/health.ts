@@ -26,7 +26,7 @@ export class WindowView {
   private counts: WindowCounts | null = null;
   /** The text about a signal with an invalid input. */
   private ignored = '';
-  /** What a first load still has to read. */
+  /** The records that a first load still has to read. */
   private left = '';
 
   constructor(input: WindowInput) {

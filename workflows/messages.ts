@@ -11,8 +11,8 @@ import { workflowTexts } from '../src/texts/temporal.ts';
 export interface WindowInput {
   installation: number;
   /**
-   * What started the window: `schedule`, `sync`, `dev`, `backfill`, `replay` or `retry`. It is shown in the Temporal UI
-   * and stored in `sync_window`.
+   * The trigger of the window: `schedule`, `sync`, `dev`, `backfill`, `replay` or `retry`. It is shown in the Temporal
+   * UI and stored in `sync_window`.
    */
   trigger: string;
   kind: 'window' | 'backfill' | 'replay';
@@ -43,7 +43,7 @@ export interface ReplayRequest {
   to?: string;
 }
 
-/** What the workflow `replay` does, planned from its request. */
+/** The plan of the workflow `replay`, made from its request. */
 export interface PlannedReplay {
   installation: number;
   /** `searchAttributes` is as in WindowInput. Each interval has a separate time-out. */
@@ -112,7 +112,7 @@ export interface ReplayedWindow extends Omit<WindowOutcome, 'window' | 'to'> {
   failedToOpen?: PlainError;
 }
 
-/** What the workflow `replay` returns. If it fails, the details of its failure hold it. */
+/** The result of the workflow `replay`. If it fails, the details of its failure hold it. */
 export interface ReplayOutcome {
   windows: ReplayedWindow[];
   leftOut: string[];
@@ -166,7 +166,7 @@ export interface DeliveryReport {
   unapproved: number;
   /** Milliseconds until the next unit is due. 0 means now. Null means that no unit is due until a user acts. */
   nextDueMs: number | null;
-  /** Why units are not sent: the ERP is down, or the delivery is paused. */
+  /** The reason why units are not sent: the ERP is down, or the delivery is paused. */
   waitingFor: PlainError | null;
 }
 

@@ -221,7 +221,7 @@ function isFirstLoad({ kind }: WindowInput, { from }: OpenWindow): boolean {
   return kind === 'window' && from === null;
 }
 
-/** Why a window was stopped: its workflow was cancelled, or its time-out passed. */
+/** The reason why a window was stopped: its workflow was cancelled, or its time-out passed. */
 function stoppedError({ kind, installation, windowTimeoutSeconds }: WindowInput): PlainError {
   const isCancelled = windowTimeoutSeconds === null || CancellationScope.current().consideredCancelled;
   if (isCancelled) return windowErrors.cancelled({ kind, installation });

@@ -96,7 +96,7 @@ export async function vetledger({
           base_url: source.url,
           rate_window_seconds: isUnlimited ? 1 : source.settings.rateWindowSeconds,
           overlap_seconds: overlapSeconds,
-          // This writes JSON, which is valid YAML.
+          // The code writes JSON, which is valid YAML.
           ...(isUnlimited ? { practice_api: JSON.stringify({ limits }) } : {}),
         },
       ],
@@ -110,7 +110,7 @@ export async function vetledger({
     ),
   );
   const command = (...args: string[]): Command => ({
-    // It is run as an executable, because its first line sets flags of Node.js.
+    // The program is run as an executable, because its first line sets flags of Node.js.
     command: join(root, 'bin/vetledger.js'),
     args: [...args, '--config', configFile],
     env: { PRACTICE_TOKEN: source.token, DATABASE_URL: database.url, ...env },

@@ -79,7 +79,7 @@ async function readAll({ api, token }: Source, records: number): Promise<number>
       const answer = await fetch(`${api}${list}?page_size=1000&id__gt=${after}`, { headers });
       if (!answer.ok) throw new Error(`${list} answered ${answer.status}`);
       const text = await answer.text();
-      // It finds ids in the text, because parsing the JSON would measure the reader.
+      // The reader finds ids in the text, because parsing the JSON would measure the reader.
       const ids = text.match(/"id":\d+/g) ?? [];
       if (ids.length === 0) break;
       read += ids.length;

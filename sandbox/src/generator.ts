@@ -33,7 +33,7 @@ export const generate = (clinic: Clinic, options: HistoryOptions): void => {
   history.play();
   clinic.clock = () => options.endMs - 1000;
   closePeriods(clinic);
-  // This runs as a transaction, so that the next transaction sends no webhooks for these reports.
+  // A separate transaction adds the reports, so that the next transaction sends no webhooks for them.
   clinic.commit(() => reportDays(clinic), 'request');
   clinic.clock = realClock;
 };

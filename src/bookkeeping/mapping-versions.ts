@@ -195,8 +195,8 @@ export function mappingName({ mapping, mappingHash, mappingFile, mappingPath }: 
 }
 
 /**
- * Why the mapping file is not in force, and which command puts it in force. Null if it is in force or becomes version
- * 1.
+ * The reason why the mapping file is not in force, and which command puts it in force. Null if it is in force or
+ * becomes version 1.
  */
 export function fileRemark({ installation, number, file }: MappingInForce): string | null {
   if (file === 'in force' || number === null) return null;

@@ -32,7 +32,7 @@ async function readText(path: string, kind: string, todo: string): Promise<strin
   }
 }
 
-/** Why a file cannot be read, as the end of a sentence. */
+/** The reason why a file cannot be read, as the end of a sentence. */
 export function unreadableReason(error: unknown): string {
   const code = codeOf(error);
   return code === 'ENOENT' ? fileTexts.doesNotExist : fileTexts.cannotBeRead({ code: String(code) });

@@ -59,7 +59,7 @@ export function storedJson<T>(place: string, schema: z.ZodType<T>): Column<T> {
   return { oids, sqlType: json.sqlType, nullable: false, stored: { place, schema } };
 }
 
-/** The same column, which may also hold null. */
+/** Makes a column that accepts the same values, and null. */
 export function nullable<T>(of: Column<T>): Column<T | null> {
   return { oids: of.oids, sqlType: of.sqlType, nullable: true, accepts: of.accepts, stored: of.stored };
 }

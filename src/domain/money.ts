@@ -44,7 +44,7 @@ const keptAtMost = 10_000;
 const longestKept = 40;
 const kept = new Map<string | number, Money>();
 
-/** The same as `new Money(digits)`, with one shared object for the same digits, since amounts are immutable. */
+/** Parses like `new Money(digits)`, but equal digits share one object, since amounts are immutable. */
 export function moneyOfDigits(digits: string | number): Money {
   const known = kept.get(digits);
   if (known !== undefined) return known;

@@ -22,7 +22,10 @@ export interface Problem {
   code: ProblemCode;
   document: DocumentRef;
   message: string;
-  /** What the mapping lacks, without the document's name, so that documents with the same cause can be grouped. */
+  /**
+   * The thing that the mapping lacks, without the document's name, so that documents with the same cause can be
+   * grouped.
+   */
   causes?: readonly string[];
   /** Of a remark: the amount that it is about, such as the excess of `overpaid`. Absent if it is about no amount. */
   amount?: Money;

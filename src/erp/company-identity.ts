@@ -39,7 +39,8 @@ export interface NamingPorts {
 }
 
 /**
- * Why nothing may be sent under the configured name. `ms`: when to try again; null if the operator has to act first.
+ * The reason why nothing may be sent under the configured name. `ms`: when to try again; null if the operator has to
+ * act first.
  */
 export interface NamingObstacle {
   for: PlainError;

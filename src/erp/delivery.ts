@@ -17,7 +17,7 @@ import { fileCapabilities } from './targets/files/capabilities.ts';
 import { handOverSlice } from './targets/files/hand-over.ts';
 import { openTarget } from './targets/open.ts';
 
-/** What an activity passes to a slice of a delivery. */
+/** The arguments that an activity passes to a slice of a delivery. */
 export type SlicePorts = Pick<DeliverPorts, 'installation' | 'holder' | 'signal' | 'pause' | 'onProgress'>;
 
 /** Delivers to the ERPs of the installations of this process. */

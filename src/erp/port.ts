@@ -187,10 +187,10 @@ export interface CheckPlan {
 }
 
 export interface CheckResult {
-  /** What was tried, such as `right to post` or `account 1700`. */
+  /** The name of the test, such as `right to post` or `account 1700`. */
   name: string;
   ok: boolean;
-  /** What is wrong. Usually empty if `ok` is true. */
+  /** The fault that the test found. Usually empty if `ok` is true. */
   message: string;
   todo: string;
 }

@@ -34,7 +34,7 @@ export interface Strategy {
   seenAfterMs: number;
   readBack: 'by_id' | 'by_key' | 'none';
   readsLocks: boolean;
-  /** Why nothing may be sent to this target; null if it may. */
+  /** The reason why nothing may be sent to this target; null if it may. */
   unsafe: 'locks_unreadable' | null;
 }
 
@@ -85,7 +85,7 @@ export function searchDays(capabilities: Capabilities, date: CalendarDate, today
   return days;
 }
 
-/** Why an entry may not be sent with its date: its period is closed or missing. Null if it may. */
+/** The reason why an entry may not be sent with its date: its period is closed or missing. Null if it may. */
 export function dateProblem(
   date: CalendarDate,
   periods: ErpPeriods,
@@ -96,7 +96,7 @@ export function dateProblem(
   return { code: 'period_closed_in_erp', message: deliveryFindings.periodClosed({ kind: obstacle, date }) };
 }
 
-/** Why an entry is too large for any request; null if it is not. */
+/** The reason why an entry is too large for any request; null if it is not. */
 export function sizeProblem(entry: ErpEntry, { write }: Capabilities): string | null {
   if (entry.lines.length > write.max_lines) {
     return deliveryFindings.tooManyLines({ lines: entry.lines.length, most: write.max_lines });

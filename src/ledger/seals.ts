@@ -104,7 +104,7 @@ export async function sealsOf(
   }));
 }
 
-/** Why the seal is not number `n` of the chain, or is not signed by this key. Null if the seal is valid. */
+/** The reason why the seal is not number `n` of the chain, or is not signed by this key. Null if the seal is valid. */
 export function sealDefect(seal: Seal, n: number, key: Ed25519Key): string | null {
   if (seal.n !== n) return sealTexts.missing({ n });
   return isSignedBy(sealText(seal), seal.signature, key) ? null : sealTexts.notSigned({ n: seal.n });

@@ -13,7 +13,7 @@ export interface Found {
   mappedBy: string;
 }
 
-/** Why the mapping has no account (proof P4). */
+/** The reason why the mapping has no account (proof P4). */
 export interface Unmapped {
   code: ProblemCode;
   message: string;

@@ -3,7 +3,7 @@ import type { Mapping } from './schema.ts';
 
 const same = 'same';
 
-/** What a mapping must have for VAT on payment and lacks (ACCOUNTING R13). Empty without the policy. */
+/** The keys that a mapping needs for VAT on payment and lacks (ACCOUNTING R13). Empty without the policy. */
 export function vatDueFaults(mapping: Mapping): string[] {
   const { policies, roles, vat, vat_rules: rules, vat_groups: groups } = mapping;
   if (policies.vat_due === null) return [];

@@ -132,9 +132,9 @@ export async function orderCensus(db: Connection, installation: number): Promise
 }
 
 /**
- * Why a census is due. `daily`: the last census is older than 24 hours. `asked`: a census was requested since. `count`:
- * no census is due, but records are missing, so the lists are counted in case the source shows the records again. Null:
- * no count is needed.
+ * The reason why a census is due. `daily`: the last census is older than 24 hours. `asked`: a census was requested
+ * since. `count`: no census is due, but records are missing, so the lists are counted in case the source shows the
+ * records again. Null: no count is needed.
  */
 export async function censusDue(db: Connection, installation: number): Promise<'daily' | 'asked' | 'count' | null> {
   const { due } = await row(

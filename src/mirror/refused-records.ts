@@ -6,7 +6,7 @@ import type { ProblemCode } from '../texts/problems.ts';
 import { incomingRecord } from './incoming.ts';
 import type { IncomingPage, MirrorScope } from './types.ts';
 
-/** Why a record with an id is put aside. */
+/** The reason why a record with an id is put aside. */
 export interface Reason {
   code: Extract<ProblemCode, 'internal_error' | 'contradiction' | 'foreign_reference'>;
   message: string;

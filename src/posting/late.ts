@@ -113,7 +113,7 @@ export function withoutDoubt(entry: DraftEntry, { problem, from }: DateDoubt, de
   return problem.code === 'date_implausible' && isAccepted ? entry : null;
 }
 
-/** The same day `months` earlier, or the last day of a shorter month. */
+/** Moves a date back by `months`: to the same day, or to the last day of a shorter month. */
 function monthsBefore(date: CalendarDate, months: number): CalendarDate {
   const [year = 0, month = 1, day = 1] = date.split('-').map(Number);
   const index = year * 12 + month - 1 - months;

@@ -18,7 +18,7 @@ export interface InvoiceParty {
    * R8).
    */
   facts: readonly Fact[];
-  /** The same facts for an entry without a receivable, which has no due date and no bank reference. */
+  /** The facts of a party for an entry without a receivable, which has no due date and no bank reference. */
   factsWithoutReceivable: readonly Fact[];
 }
 

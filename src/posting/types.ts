@@ -202,7 +202,7 @@ export interface PostedBefore {
   inForce: (DraftEntry & { id: string }) | null;
   /** True once any entry of the document was posted. */
   everPosted: boolean;
-  /** Why the last entry was reversed. Null or absent if an entry is in force or nothing was posted. */
+  /** The reason why the last entry was reversed. Null or absent if an entry is in force or nothing was posted. */
   reversedFor?: EntryReason | null;
   /** The stored state; null if the document is new. */
   state: DocumentState | null;
@@ -236,8 +236,8 @@ export interface Decision {
   state: DocumentState;
   entries: DraftEntry[];
   /**
-   * Why the document is held. For state `posted`: why the present facts are not posted (`change_held`, or a failed
-   * proof).
+   * The reason why the document is held. For state `posted`: why the present facts are not posted (`change_held`, or a
+   * failed proof).
    */
   problem: Problem | null;
   reports: Problem[];

@@ -1,7 +1,7 @@
 import type { LedgerEntry } from '../domain/entry.ts';
 import { changedFields, type FieldChange } from '../posting/changed-fields.ts';
 
-/** What the successor of each reversal has changed. */
+/** The changes that the entry after each reversal has made. */
 export function changesOf(entries: readonly LedgerEntry[], decimals: number): Map<string, FieldChange[]> {
   const changes = new Map<string, FieldChange[]>();
   for (const [index, { id, reverses }] of entries.entries()) {

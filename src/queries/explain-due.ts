@@ -5,7 +5,9 @@ import { type Money, zero } from '../domain/money.ts';
 import type { DocumentFacts, PostingContext } from '../posting/types.ts';
 import { dueOf, dueSteps, keyOfGroup, movesOf, stepsOfPayment } from '../posting/vat-due.ts';
 
-/** Why a document makes VAT of an invoice due: VAT × paid / total, less what was due before (ACCOUNTING R13). */
+/**
+ * The reason why a document makes VAT of an invoice due: VAT × paid / total, less what was due before (ACCOUNTING R13).
+ */
 export interface ExplainedMove {
   invoiceId: number;
   number: string | null;

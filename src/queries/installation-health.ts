@@ -33,12 +33,12 @@ export interface Findings {
   /** The newest window. */
   last: Pick<RecordedWindow, 'outcome' | 'error' | 'opened_at'> | null;
   /**
-   * Why the installation's windows do not close now: the error of the newest window with the number of failed windows
-   * in a row, or the error of an open window's steps.
+   * The reason why the installation's windows do not close now: the error of the newest window with the number of
+   * failed windows in a row, or the error of an open window's steps.
    */
   present?: PresentCause | null;
   watched: WatchedSchedule | null;
-  /** Why no window may open at all: the configuration belongs to other books. */
+  /** The reason why no window may open at all: the configuration belongs to other books. */
   refused: PlainError | null;
   /** The error if Temporal does not answer. Null if it answers, or if this was not checked. */
   temporal?: PlainError | null;
@@ -171,7 +171,7 @@ function timeOf(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** Why no window closed for so long, as far as the database shows. */
+/** The reason why no window closed for so long, as far as the database shows. */
 function lateCause({ installation, watched, last, now, syncedTo, isServed }: Findings): PlainError {
   if (watched?.paused) return healthCauses.schedulePaused({ installation, note: watched.note ?? '' });
   if (last?.outcome === 'open' && now.getTime() - last.opened_at.getTime() > 120_000) {

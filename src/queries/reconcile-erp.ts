@@ -127,7 +127,8 @@ async function withBooks(
       const { balances } = await withRetries(() => lookAt().then(read), { clock, signal }).catch((error: unknown) => {
         throw error instanceof ErpError ? unreadable(installation, error) : error;
       });
-      // This runs under the lease, because the equation uses the stored results, which the next reading changes.
+      // The equation is computed under the lease, because the equation uses the stored results, which the next reading
+      // changes.
       return checkErpBooks(db, { id, decimals, company, ownedAccounts, balances });
     },
   );

@@ -9,7 +9,7 @@ import type { InstallationId } from '../terms.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Why an installation is not reconciled automatically although its turn is due. */
+/** The reason why an installation is not reconciled automatically although its turn is due. */
 export const putOffReasons = ['paused', 'first_load', 'identity_changed'] as const;
 export type PutOff = (typeof putOffReasons)[number];
 
@@ -72,7 +72,7 @@ async function putOffs(
   );
 }
 
-/** Why an installation is not reconciled automatically now. Null if nothing prevents it. */
+/** The reason why an installation is not reconciled automatically now. Null if nothing prevents it. */
 export function putOffReason({
   syncedTo,
   isPaused,

@@ -10,7 +10,7 @@ import { type InstallationId, type SourceKind, sourceKinds } from '../terms.ts';
 /** The source's count of each list; null if unknown, undefined if not requested. */
 export type SourceCounts = Partial<Record<SourceKind, { count: number } | null>>;
 
-/** Why E6 has no count of a list, or uses an older count. */
+/** The reason why E6 has no count of a list, or uses an older count. */
 export type SourceCountNote =
   | { reason: 'lists_twice' | 'new_ones_kept_coming'; list: SourceKind }
   | { reason: 'source_unreachable'; message: string; countedAt: Date | null };

@@ -32,7 +32,7 @@ export interface InstallationStatus {
   health: InstallationHealth;
   /** Whether no window closed for more than two intervals. */
   late: boolean;
-  /** Why the installation's health is not ok, or another thing to do. Null if there is nothing to do. */
+  /** The reason why the installation's health is not ok, or another thing to do. Null if there is nothing to do. */
   cause: Cause | null;
   /** Age of the source state that the books reflect; null before the first window. */
   lag_seconds: number | null;
@@ -86,7 +86,7 @@ export interface InstallationStatus {
    * was refused.
    */
   sign_in: { refusals: number; since: Date; ask_again_at: Date } | null;
-  /** What changed since VAT returns were filed; null if none is filed. */
+  /** The changes since VAT returns were filed; null if none is filed. */
   vat_returns: FiledReturns | null;
   next_step: string;
 }

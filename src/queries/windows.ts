@@ -41,7 +41,7 @@ export interface RecordedWindow {
   idle_windows: number | null;
 }
 
-/** Why an installation's windows do not close now. */
+/** The reason why an installation's windows do not close now. */
 export interface PresentCause extends PlainError {
   /** Failed windows in a row; for an open window, failed attempts of its steps. */
   attempts: number;

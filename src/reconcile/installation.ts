@@ -144,7 +144,7 @@ class DocumentChecks {
   readonly #vouchers: VoucherEquation;
   readonly #prepaymentVat: PrepaymentVatEquation;
   readonly #vatDue: VatDueEquation;
-  /** This is known only after all uses and prepayments are read. */
+  /** The result is known only after all uses and prepayments are read. */
   #refundsLower = true;
 
   constructor(input: ReconcileInput) {

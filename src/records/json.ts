@@ -138,7 +138,7 @@ export function exactNumber(text: string): number | ExactNumber {
   if (!parts) throw new TypeError(`not a JSON number: ${text}`);
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = parts;
   const digits = (whole + fraction).replace(/^0+/, '');
-  // This is a loop, because a regular expression for trailing zeros would take quadratic time.
+  // The code is a loop, because a regular expression for trailing zeros would take quadratic time.
   let length = digits.length;
   while (digits[length - 1] === '0') length--;
   const significant = digits.slice(0, length);

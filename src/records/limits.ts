@@ -50,7 +50,7 @@ function measure(value: JsonValue, extent: Extent, depth: number): void {
   }
 }
 
-/** Why a record is too large to be read, as text for users. Null if it is within the limits. */
+/** The reason why a record is too large to be read, as text for users. Null if it is within the limits. */
 export function excessOf({ chars, values, depth }: Extent): string | null {
   if (chars > recordLimits.chars) return recordTexts.tooManyCharacters({ found: chars, most: recordLimits.chars });
   if (values > recordLimits.values) return recordTexts.tooManyValues({ most: recordLimits.values });

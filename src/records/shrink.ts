@@ -29,7 +29,7 @@ export function shrink(record: JsonValue, excess: string): JsonObject {
   return Object.fromEntries(members);
 }
 
-/** Why a record was reduced, as the end of the sentence "the record …". Null for any other record. */
+/** The reason why a record was reduced, as the end of the sentence "the record …". Null for any other record. */
 export function tooLargeOf(record: JsonObject): string | null {
   if (!isJsonObject(record) || !Object.hasOwn(record, tooLargeKey)) return null;
   const reason = record[tooLargeKey];

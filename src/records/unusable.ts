@@ -48,7 +48,10 @@ const personal: ReadonlySet<string> = new Set([
   ...['payer_vat_number', 'payer_register_number', 'external_id'],
 ]);
 
-/** Why no document can be made of a record. Null if it has a usable id and belongs to this installation and list. */
+/**
+ * The reason why no document can be made of a record. Null if it has a usable id and belongs to this installation and
+ * list.
+ */
 export function unusableOf(kind: RecordKind, value: JsonValue, dialect: Dialect): Unusable | null {
   if (!isJsonObject(value)) {
     const key = keyOf(keptText(value, wholeRecord));

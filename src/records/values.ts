@@ -18,7 +18,7 @@ export interface Scalar<T> {
   failure: string | ((value: JsonValue) => string);
 }
 
-/** Why `read` returned undefined for a value. The text ends the sentence "<field> …". */
+/** The reason why `read` returned undefined for a value. The text ends the sentence "<field> …". */
 export function failureOf(type: Scalar<unknown>, value: JsonValue): string {
   return typeof type.failure === 'string' ? type.failure : type.failure(value);
 }

@@ -34,8 +34,8 @@ export async function pullDueAside(context: PullContext): Promise<void> {
     await refetchedSetsAtMost(context),
   );
   const due = found.filter(({ invoice }) => invoice === null || invoices.includes(invoice));
-  // This is stored before the requests, so that further attempts of the window do not repeat a request that always
-  // fails.
+  // The requests are recorded before they are sent, so that further attempts of the window do not repeat a request
+  // that always fails.
   await transact(async (trx) => {
     await markRequestedAgain(trx, installation, due);
     await invalidateRowSets(trx, installation, invoices);

@@ -55,7 +55,7 @@ export const entryReasons = catalogue('entries.entryReasons', {
   redated: 'posted on another day, since its period is closed in the ERP',
 });
 
-/** Why an entry is not balanced or complete (P5). */
+/** The reason why an entry is not balanced or complete (P5). */
 export const entryDefects = catalogue('entries.entryDefects', {
   noLines: 'it has no lines',
   notPositive: ({ account }: { account: string }): string => `its line on ${account} is not positive`,

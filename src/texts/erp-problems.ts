@@ -1,9 +1,9 @@
 import { catalogue } from './catalogue.ts';
 
 /**
- * Why a unit of the general ledger is not in the ERP, or a number is not in the practice software. `retried`: the delivery tries
- * again automatically. Otherwise it waits for `vetledger deliver retry`, because repeated refusals may block the account of the
- * API user. docs/reference/PROBLEMS.md is generated from this catalogue.
+ * The reason why a unit of the general ledger is not in the ERP, or a number is not in the practice software.
+ * `retried`: the delivery tries again automatically. Otherwise it waits for `vetledger deliver retry`, because repeated
+ * refusals may block the account of the API user. docs/reference/PROBLEMS.md is generated from this catalogue.
  */
 export interface ErpProblemDefinition {
   retried: boolean;

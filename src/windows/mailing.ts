@@ -36,7 +36,7 @@ export function startMailing(app: App, everyMs?: number): { stop(): Promise<void
   return startLooks(app, new Mailing(app), 'mail could not be decided or sent; this is retried in a minute', everyMs);
 }
 
-/** What mailing uses of the app. */
+/** The parts of the app that mailing uses. */
 export type MailingPorts = Pick<App, 'db' | 'config' | 'clock' | 'log' | 'databaseId' | 'practice'>;
 
 /** A subscription with the configuration of its installation. */

@@ -7,7 +7,7 @@ const callTimeoutMs = 10_000;
 
 export interface Nudged {
   installation: number;
-  /** `asked`: a window opens. `no schedule`: no daemon has run yet. */
+  /** `asked` means that a window opens. `no schedule` means that no daemon has run yet. */
   state: 'asked' | 'paused' | 'no schedule';
 }
 

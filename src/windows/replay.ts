@@ -14,7 +14,7 @@ import { withDelivered } from './wait-for-deliveries.ts';
 
 export interface ReplayOptions {
   onProgress?: (progress: StepProgress) => void;
-  /** Awaited after the replays have ended, while the workers still run. */
+  /** The replay awaits this after the replays have ended, while the workers still run. */
   afterWindows?: (engine: Engine) => Promise<void>;
   signal: AbortSignal;
 }

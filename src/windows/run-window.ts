@@ -37,9 +37,9 @@ export interface SyncOptions {
   /** Backfill only: reads invoices dated from this day. */
   from?: string | null;
   onProgress?: (progress: StepProgress) => void;
-  /** Awaited when everything is ready to open the windows. */
+  /** The run awaits this when everything is ready to open the windows. */
   beforeWindows?: () => Promise<void>;
-  /** Awaited after the windows have ended, while the workers still run. */
+  /** The run awaits this after the windows have ended, while the workers still run. */
   afterWindows?: (engine: Engine) => Promise<void>;
   signal: AbortSignal;
 }

@@ -24,7 +24,7 @@ export interface NumberReport {
   taken: number;
   /** Milliseconds until the next one may be tried; 0 is now. Null if none is waiting. */
   nextDueMs: number | null;
-  /** Why it ended early: the practice software cannot be reached, or refuses the credentials. */
+  /** The reason why it ended early: the practice software cannot be reached, or refuses the credentials. */
   waitingFor: PlainError | null;
 }
 

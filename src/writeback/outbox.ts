@@ -196,7 +196,7 @@ export interface Outcome extends Pick<WriteBackRow, 'id' | 'unitId'> {
   isAccepted: boolean;
   /** Whether the write-back may have taken effect despite the error. */
   isInDoubt: boolean;
-  /** What a read has shown. Null if there was no read. */
+  /** The value that a read has shown. Null if there was no read. */
   standing: Standing | null;
   /** True for a request and for the read before it; false for the read after it. */
   isAttempt: boolean;

@@ -270,7 +270,7 @@ class Process {
     const { now } = time;
     if (now > this.#nextAskingMs) judge.object(now, 'asked too late');
     this.#nextAskingMs = Number.POSITIVE_INFINITY;
-    // This runs after the granted requests have left. A request that arrives at this moment may have come later.
+    // The check runs after the granted requests have left. A request that arrives at this moment may have come later.
     time.at(now, () => {
       const before = [...this.#waiting].filter(({ cameMs }) => cameMs < now);
       for (const [at, ageSeconds] of agesSeconds.entries()) {

@@ -258,7 +258,7 @@ tried('the books come back from a dump as they were, proven by their head, and g
   expect(await vetledger('vetledger', 'migrate')).toMatchObject({ code: 0 });
   expect(await vetledger('vetledger', 'ledger', 'verify', '--head', hash)).toMatchObject({ code: 0 });
   sandbox.live(5);
-  // It counts as another database until an operator adopts it in place of the lost one.
+  // The restored database counts as another one until an operator adopts it in place of the lost one.
   expect(await vetledger('vetledger', 'sync')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('adopt --restored'),

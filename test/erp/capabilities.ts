@@ -39,7 +39,7 @@ export type Changes = {
     : Partial<Capabilities[Key]>;
 };
 
-/** The same record with some members of its sections replaced. */
+/** Makes a copy of a record with some members of its sections replaced. */
 export function capabilitiesWith(changes: Changes = {}): Capabilities {
   const record = capabilitiesOf();
   const changed = Object.entries(changes).map(([name, change]) => {

@@ -1,4 +1,4 @@
-// What the embedded servers inherit from vetledger, and who can read their files.
+// The environment that the embedded servers inherit from vetledger, and who can read their files.
 
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -133,7 +133,7 @@ async function correctedLate(
   return { original: original!, corrections };
 }
 
-/** What the ERP receives for a document, by day and account. */
+/** The lines that the ERP receives for a document, by day and account. */
 async function sentOf(unit: string): Promise<Record<string, string>> {
   const found = await query<{ place: string; amount: string }>(
     db,

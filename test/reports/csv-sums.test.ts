@@ -84,7 +84,7 @@ const expected: [line: string, tables: Record<string, Record<string, string>>][]
   ],
   [`income ${month}`, { income: { amount: '230.00', year_to_date: '230.00' } }],
   [`balance-sheet ${month}`, { balance_sheet: { opening: '0.00', change: '0.00', closing: '0.00' } }],
-  // 125.50 + 57.00 + 80.00 + 30.00, and 60.00 + 20.00 + 30.00 + 12.00
+  // Account 1700 has debits of 125.50 + 57.00 + 80.00 + 30.00, and credits of 60.00 + 20.00 + 30.00 + 12.00.
   [`account 1700 ${month}`, { account: { opening: '0.00', debit: '292.50', credit: '122.00', closing: '170.50' } }],
   [`journal ${month}`, { journal: { debit: '469.50', credit: '469.50' } }],
   [

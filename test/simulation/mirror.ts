@@ -1,5 +1,5 @@
-// What one installation has read of the clinic: each parsed record, and the source's record at that moment. The oracle
-// uses only the source's record.
+// The records that one installation has read of the clinic: each parsed record, and the source's record at that moment.
+// The oracle uses only the source's record.
 
 import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/src/records.ts';
 import { encode, Wire, type WireRecord } from '../../sandbox/src/wire.ts';

@@ -30,7 +30,7 @@ export interface DuePolicy {
   start: string | null;
 }
 
-/** What the oracle sees. Keys are such as `payment/7`. */
+/** The documents that the oracle sees. Keys are like `payment/7`. */
 export interface DueView {
   sales: ReadonlyMap<number, Sale>;
   paid: ReadonlyMap<number, Paid>;
@@ -214,7 +214,10 @@ export class DueOracle {
     return !(this.#isOpening(sale) && latest !== null && latest < this.#view.policy.start!);
   }
 
-  /** What each payment and latest day moves, by the documents that are posted at the end of `today`. Moves of zero VAT are left out. */
+  /**
+   * The VAT that each payment and latest day moves, by the documents that are posted at the end of `today`. Moves of
+   * zero VAT are left out.
+   */
   moves(today: string): DueMove[] {
     const { sales, paid, order, stateOf, dateOf } = this.#view;
     const found: DueMove[] = [];

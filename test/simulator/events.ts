@@ -1,4 +1,4 @@
-// What happens in the clinic during a life: between windows, and while requests are answered.
+// The events in the clinic during a life: between windows, and while requests are answered.
 
 import { Rng } from '../../sandbox/src/rng.ts';
 import type { World } from './world.ts';

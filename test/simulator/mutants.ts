@@ -1,5 +1,6 @@
-// Mutants of the program that lose, double, change or leave something. Lives must notice each. mutants.test.ts searches
-// from its seed on, and `npm run simulate -- --mutants` compares it with the same life without the mutant.
+// Mutants of the program that lose, double, change or leave something. The lives must notice each mutant.
+// mutants.test.ts plays lives from the mutant's seed on. `npm run simulate -- --mutants` compares each life with the
+// same life without the mutant.
 
 import { type Fault, injectFaults } from '../support/faults.ts';
 import type { Given } from './lives.ts';

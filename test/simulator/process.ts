@@ -24,7 +24,7 @@ export interface WorkerOptions extends MortalOptions {
   practice: SimulatedPractice;
   open: ((life: Life) => ErpTarget) | null;
   requestDelivery(): void;
-  /** The probability that the database connection breaks at a statement. It is called for each statement. */
+  /** Returns the probability that the database connection breaks at the next statement. */
   breaks(): number;
   /** How it signs in to the practice. The default is a token that is always accepted. */
   auth?: (ports: { db: Db; clock: Clock }) => Auth;

@@ -65,7 +65,7 @@ test(`a first load and a backfill of ${invoices} invoices`, { timeout: 2 * loadM
       [
         {
           ...{ id: sandbox.installation, base_url: sandbox.url, rate_window_seconds: 1 },
-          // This writes JSON, which is valid YAML.
+          // The code writes JSON, which is valid YAML.
           practice_api: JSON.stringify({ limits }),
         },
       ],

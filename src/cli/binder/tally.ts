@@ -13,7 +13,7 @@ export interface TableRow {
   amounts: Readonly<Record<string, Money>>;
 }
 
-/** What the PDF shows of a table. */
+/** The part of a table that the PDF shows. */
 export interface TableSums {
   shape: SectionShape;
   /** Its figures, or its items if it has no keys; null if they are too many. */

@@ -254,7 +254,7 @@ function recordLines(record: EntryRecord | undefined, at: typeof instant): strin
   return [`    ${parts.join('; ')}`];
 }
 
-/** What was changed by the entry after a reversal. */
+/** The differences between a reversed entry and the entry after the reversal. */
 function changedLines(changes: readonly FieldChange[] = []): string[] {
   const line = changesLine(changes);
   return line === null ? [] : [`    ${line}`];

@@ -33,7 +33,9 @@ export const shownAnswer = z.strictObject({
           day: date.nullable(),
         }),
       ),
-      /** `posted`: by the next window. Otherwise the effect stays out of the books. Debits are positive. */
+      /**
+       * `posted` is true if the next window posts the effect. Otherwise it stays out of the books. Debits are positive.
+       */
       effects: z.array(
         z.strictObject({
           posted: z.boolean(),
@@ -86,7 +88,7 @@ function installationDocument({ installation: { id, currency, decimals }, docume
 /** The text lists at most this many documents of an installation; the JSON lists all. */
 const listed = 20;
 
-/** What a decision does as text: sums, documents, and the effect on each account and VAT period. */
+/** The effect of a decision as text: sums, documents, and the effect on each account and VAT period. */
 export function shownText(decision: LateDecisionKind, { hash, installations }: ShownDecision): string {
   if (installations.length === 0) return weighedTexts.none;
   const parts = installations.map(({ installation, currency, kinds, documents, effects }) => {

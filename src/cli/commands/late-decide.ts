@@ -58,7 +58,7 @@ const answer = z.strictObject({
     }),
   ),
   dry_run: z.boolean(),
-  /** What the decision does; absent if only entries were decided. */
+  /** The effect of the decision; absent if only entries were decided. */
   shown: shownAnswer.optional(),
 });
 

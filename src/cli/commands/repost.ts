@@ -100,7 +100,7 @@ async function repost(context: CommandContext, options: Options): Promise<number
   });
 }
 
-/** `compared`: there is nothing to post, so the mapping is not put in force. */
+/** `compared` is set if there is nothing to post, so the mapping is not put in force. */
 type Mode = 'dry' | 'compared' | 'posted';
 
 /** Shows the corrections and asks for confirmation. Does not ask if there are none. */

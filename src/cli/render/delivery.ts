@@ -38,7 +38,7 @@ export const deliveryAnswer = z
 
 const entries = (n: number) => count(n, 'entry');
 
-/** Why entries are not delivered yet. Null if none is left. */
+/** The reason why entries are not delivered yet. Null if none is left. */
 export function leftText(status: DeliveryStatus, at: TimeText = instant): string | null {
   const parts: string[] = [];
   const why = waitText(status, at);

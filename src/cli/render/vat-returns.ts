@@ -3,7 +3,7 @@ import type { FiledReturns } from '../../queries/vat-return-state.ts';
 import { vatReturnTexts } from '../../texts/reports/vat-returns.ts';
 import { amount, date } from '../answer.ts';
 
-/** What changed since VAT returns were filed. */
+/** The changes since VAT returns were filed. */
 export const filedReturnsAnswer = z
   .strictObject({
     ok: z.boolean(),

@@ -163,7 +163,10 @@ export type ForeignEntry = RowOf<typeof keyedShape>;
 
 const keyedColumns = `k.erp_id as "erpId", k.erp_key as key, k.unit_id as "unitId", k.erp_number as number, k.erp_date as date`;
 
-/** The next entries that stop the delivery, or show that this database is behind; by id after `after`. */
+/**
+ * The next entries, by id after `after`, that stop the delivery or show that this database is older than the ERP's
+ * books.
+ */
 export function unsettledEntries(
   db: Connection,
   { company, installation }: ClaimOf,

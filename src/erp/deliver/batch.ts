@@ -52,7 +52,7 @@ export interface BatchContext extends RequestContext {
 export interface BatchReport {
   delivered: number;
   refused: number;
-  /** Why nothing more may be sent now; null if the delivery may continue. */
+  /** The reason why nothing more may be sent now; null if the delivery may continue. */
   stop: PlainError | null;
 }
 

@@ -15,7 +15,7 @@ import type { Item } from './attempt.ts';
 import { plainErrorOf } from './delivery-errors.ts';
 import { messageText } from './outcomes.ts';
 
-/** What the requests of a batch need. */
+/** The inputs of the requests of a batch. */
 export interface RequestContext {
   db: Db;
   installation: InstallationConfig;

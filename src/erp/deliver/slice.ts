@@ -71,8 +71,8 @@ export interface SliceReport {
   /** Milliseconds until a unit is due: 0 for now, null if none is. */
   nextDueMs: number | null;
   /**
-   * Why nothing more was sent, for instance because the ERP is down, the delivery is paused, or another process
-   * delivers; null otherwise.
+   * The reason why nothing more was sent, for instance because the ERP is down, the delivery is paused, or another
+   * process delivers; null otherwise.
    */
   waitingFor: PlainError | null;
 }
@@ -197,7 +197,7 @@ export class Slice {
     await db.transaction((trx) => followConfiguration(trx, this.#scope, { mappingHash, retriedCodes }));
   }
 
-  /** Why nothing may be sent under the configured name of the company; null if it may. */
+  /** The reason why nothing may be sent under the configured name of the company; null if it may. */
   async #useName(lease: CompanyLease, failures: number, signal: AbortSignal): Promise<NamingObstacle | null> {
     const { db, target, installation, holder, clock } = this.#ports;
     const request = { signal, priority: erpPriorities.live };

@@ -44,7 +44,7 @@ export interface ItemPlan {
   match: string[][];
   /** Our groups that stay as they are. */
   keep: OurGroup[];
-  /** Why lines that settle the invoice stay unmatched; null if there are none. */
+  /** The reason why lines that settle the invoice stay unmatched; null if there are none. */
   remark: string | null;
 }
 

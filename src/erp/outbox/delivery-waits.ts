@@ -15,7 +15,7 @@ const shape = {
   waitingSince: nullable(instant),
 };
 
-/** Why units wait that are sent automatically, apart from errors of the ERP. */
+/** The reason why units wait that are sent automatically, apart from errors of the ERP. */
 export type UnitWait = RowOf<typeof shape>;
 
 /** The waits of installations, each with the key of its company. */

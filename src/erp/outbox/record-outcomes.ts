@@ -26,7 +26,7 @@ export async function noteSending(
   return noted.map(({ unit_id }) => unit_id);
 }
 
-/** What is known of a unit's entry in the ERP. */
+/** The facts that are known about a unit's entry in the ERP. */
 export interface InErp {
   id: string;
   number: string | null;

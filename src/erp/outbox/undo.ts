@@ -75,7 +75,7 @@ function delivered(db: Connection, installation: InstallationId, { from, to }: U
 
 const isWithheld = `installation = ? and undo_of is null and state = 'pending' and attempts = 0 and unit_date between ?::date and ?::date`;
 
-/** What an undo of these dates would do. Throws UserError if units of these dates are in doubt. */
+/** Returns the effect of an undo of these dates. Throws UserError if units of these dates are in doubt. */
 export async function planUndo(db: Connection, installation: InstallationId, range: UndoRange): Promise<UndoPlan> {
   const { n } = await row(
     db,

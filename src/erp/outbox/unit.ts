@@ -24,9 +24,9 @@ export const unitKinds = ['entry', 'daily_summary'] as const;
 export type UnitKind = (typeof unitKinds)[number];
 
 /**
- * Why a unit is in doubt. `no_answer`: its request ended without an answer. `refused`: the ERP refused it or its batch
- * for a known reason. `unknown`: for an unknown reason. `duplicate`: the ERP says that it has the key. `unseen`: the
- * ERP accepted it, but did not show it when it was read back.
+ * The reason why a unit is in doubt. `no_answer`: its request ended without an answer. `refused`: the ERP refused it or
+ * its batch for a known reason. `unknown`: for an unknown reason. `duplicate`: the ERP says that it has the key.
+ * `unseen`: the ERP accepted it, but did not show it when it was read back.
  */
 export const doubts = ['no_answer', 'refused', 'unknown', 'duplicate', 'unseen'] as const;
 export type Doubt = (typeof doubts)[number];

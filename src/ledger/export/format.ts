@@ -10,7 +10,7 @@ export interface ExportInstallation {
   decimals: number;
 }
 
-/** What a journal file declares before its first entry. */
+/** The declarations of a journal file before its first entry. */
 export interface Declarations {
   /** The name of the installations in the file. */
   title: string;

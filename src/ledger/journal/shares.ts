@@ -5,7 +5,7 @@ import type { EntryShare, LedgerEntry } from '../../domain/entry.ts';
 import { Money } from '../../domain/money.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
 
-/** What entries took from prepayments that were received with VAT (table `entry_share`; ACCOUNTING R5). */
+/** The amounts that entries took from prepayments that were received with VAT (table `entry_share`; ACCOUNTING R5). */
 
 const types = {
   ...{ entry_id: 'text', installation: 'bigint', prepayment_id: 'bigint', used_before: 'numeric' },

@@ -103,7 +103,7 @@ export async function beginPass(trx: Connection, installation: number, last: num
   }
 }
 
-/** What a step of a pass has read. */
+/** The records that a step of a pass has read. */
 export interface ScrubbedStep {
   after: number;
   records: number;

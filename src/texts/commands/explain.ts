@@ -91,7 +91,7 @@ export const deliveryTitles = catalogue('commands/explain.deliveryTitles', {
 
 type Names = 'invoice' | 'group' | 'rate' | 'before' | 'moved' | 'base';
 
-/** Why VAT of an invoice becomes due, with the numbers. A paid amount counts at most up to the total. */
+/** The reason why VAT of an invoice becomes due, with the numbers. A paid amount counts at most up to the total. */
 export const explainDueTexts = catalogue('commands/explain.explainDueTexts', {
   all: (of: Record<Names | 'vat', string>): string =>
     `invoice ${of.invoice}, ${of.group} ${of.rate} %: all of ${of.vat} is due, since its latest day is over; less ${of.before} that was due before: ${of.moved} (base ${of.base})`,

@@ -97,7 +97,7 @@ export const verdictTexts = catalogue('commands/reconcile.verdictTexts', {
   amountUnknown: 'unknown amount',
 });
 
-/** Why a document is not in the books as the source has it. */
+/** The reason why a document is not in the books as the source has it. */
 export const outsideReasons = catalogue('commands/reconcile.outsideReasons', {
   left_as_posted: 'left as posted, as decided',
   missing_in_source: 'not shown by the source',

@@ -68,7 +68,7 @@ export const statusTexts = catalogue('commands/status.statusTexts', {
   waiting: ({ processes }: { processes: string }) => `${processes} waiting`,
 });
 
-/** Why the daemon does not reconcile an installation at its time. */
+/** The reason why the daemon does not reconcile an installation at its time. */
 export const putOffTexts = catalogue('commands/status.putOffTexts', {
   paused: 'not while its windows are paused',
   first_load: 'after its first load',

@@ -1,7 +1,10 @@
 import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
-/** Why a database is not used with a Temporal namespace (docs/operators/backup.md, "Copies and restored databases"). */
+/**
+ * The reason why a database is not used with a Temporal namespace (docs/operators/backup.md, "Copies and restored
+ * databases").
+ */
 export const bindingErrors = catalogue('errors/binding.bindingErrors', {
   temporalReplaced: ({ evidence }: { evidence: string }): PlainError => ({
     code: 'temporal_replaced',
@@ -36,7 +39,7 @@ export const bindingEvidence = catalogue('errors/binding.bindingEvidence', {
     'Temporal knows a later state of this database: this is an older copy, or its original is running elsewhere',
 });
 
-/** Why a database is bound again without a decision of the operator; for the log. */
+/** The reason why a database is bound again without a decision of the operator; for the log. */
 export const bindingRemarks = catalogue('errors/binding.bindingRemarks', {
   newDevelopmentServer: 'the development server of Temporal is a new one',
   scheduleLost: 'Temporal has lost the Schedule that stores which database it works with',

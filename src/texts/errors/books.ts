@@ -4,7 +4,7 @@ import type { PlainError } from '../plain-error.ts';
 const configurationDiffers = (of: { installation: number; differences: string }): string =>
   `The configuration of installation ${of.installation} does not fit its books: ${of.differences}. Nothing was requested from the source or posted.`;
 
-/** Why books cannot be closed, reopened, reposted, delivered or used with the present configuration. */
+/** The reason why books cannot be closed, reopened, reposted, delivered or used with the present configuration. */
 export const booksErrors = catalogue('errors/books.booksErrors', {
   periodOpen: (of: { installation: number; day: string; closedThrough: string | null }): PlainError => ({
     code: 'period_open',

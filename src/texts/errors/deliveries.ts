@@ -102,7 +102,7 @@ export const deliveryErrors = catalogue('errors/deliveries.deliveryErrors', {
   listIncomplete: (): PlainError => ({
     code: 'erp_list_incomplete',
     message: 'The ERP did not show all entries with keys of vetledger. vetledger sends nothing until it has seen them.',
-    todo: 'Usually nothing: vetledger requests them again automatically.',
+    todo: 'Usually nothing: vetledger requests the entries again automatically.',
   }),
   companyForeign: ({ installation, reason }: { installation: number; reason: string }): PlainError => ({
     code: 'erp_company_foreign',

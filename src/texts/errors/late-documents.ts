@@ -1,7 +1,7 @@
 import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
-/** Why `late decide` or `late --redate` refuses a document, an entry or a daily summary. */
+/** The reason why `late decide` or `late --redate` refuses a document, an entry or a daily summary. */
 export const lateErrors = catalogue('errors/late-documents.lateErrors', {
   documentUnknown: ({ document }: { document: string }): PlainError => ({
     code: 'document_unknown',
@@ -46,7 +46,7 @@ export const lateErrors = catalogue('errors/late-documents.lateErrors', {
   partOfMany: (): PlainError => ({
     code: 'part_of_many',
     message: 'The filter selects only some of the missing documents of a list (source_shrank).',
-    todo: 'Select all of them: --filter code=source_shrank,kind=KIND, with the number that `vetledger problems` shows.',
+    todo: 'Select all documents of the list with --filter code=source_shrank,kind=KIND, and give the number that `vetledger problems` shows.',
   }),
   changedSince: ({ documents, more }: { documents: string; more: number }): PlainError => ({
     code: 'changed_since',

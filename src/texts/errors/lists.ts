@@ -1,6 +1,6 @@
 import { catalogue } from '../catalogue.ts';
 
-/** Why a list of the source could not be read completely. */
+/** The reason why a list of the source could not be read completely. */
 export const listTexts = catalogue('errors/lists.listTexts', {
   unprovable: ({ list, reason }: { list: string; reason: string }): string => `the list of ${list}s: ${reason}`,
   recordsMissing: ({ received, count }: { received: number; count: number }): string =>

@@ -3,7 +3,7 @@ import type { PlainError } from '../plain-error.ts';
 
 const refused = (message: string, todo: string): PlainError => ({ code: 'match_refused', message, todo });
 
-/** Why `problems match` refuses a payment or a prepayment. */
+/** The reason why `problems match` refuses a payment or a prepayment. */
 export const matchErrors = catalogue('errors/prepayments.matchErrors', {
   paymentUnknown: ({ payment, installation }: { payment: number; installation: number }) =>
     refused(

@@ -53,7 +53,7 @@ export const replayPlanErrors = catalogue('errors/replay-plans.replayPlanErrors'
 const timeFormat =
   'Write times like 2026-03-01T08:00:00Z, or 2026-03-01 for the beginning of a day in the clinic’s time zone.';
 
-/** Why a failed window is left out of a replay of all failed windows. */
+/** The reason why a failed window is left out of a replay of all failed windows. */
 export const leftOutTexts = catalogue('errors/replay-plans.leftOutTexts', {
   isFirstLoad: ({ window }: { window: number }): string =>
     `Window ${window} is a first load. \`vetledger sync\` continues it.`,

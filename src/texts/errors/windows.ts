@@ -24,7 +24,7 @@ type Kind = keyof typeof afterEnd;
 
 const resume = (installation: number) => `To continue, run \`vetledger resume --installation ${installation}\`.`;
 
-/** Why a window, backfill or replay did not open, or how it ended. */
+/** The reason why a window, backfill or replay did not open, or how it ended. */
 export const windowErrors = catalogue('errors/windows.windowErrors', {
   noProgress: ({
     activity,

@@ -10,7 +10,7 @@ const scrubLateTodo =
 
 const many = (count: number, one: string, more: string) => `${count} ${count === 1 ? one : more}`;
 
-/** Why a daemon is not ready (`/readyz`). */
+/** The reason why a daemon is not ready (`/readyz`). */
 export const readinessTexts = catalogue('findings/health.readinessTexts', {
   workersIdle: ({ queues }: { queues: string }) => `these workers take no work: ${queues}`,
 });

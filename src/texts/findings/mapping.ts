@@ -1,6 +1,6 @@
 import { catalogue } from '../catalogue.ts';
 
-/** Why the mapping has no account (P4). These messages are also the causes of held documents. */
+/** The reason why the mapping has no account (P4). These messages are also the causes of held documents. */
 export const lookUpFindings = catalogue('findings/mapping.lookUpFindings', {
   roleUnmapped: ({ role }: { role: string }): string => `the mapping has no account for roles.${role}`,
   ruleWithoutAccount: ({ rule, account }: { rule: number; account: string }): string =>

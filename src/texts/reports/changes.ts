@@ -1,6 +1,6 @@
 import { catalogue } from '../catalogue.ts';
 
-/** What has changed in a document. */
+/** The names of the changed facts of a document. */
 export const changeTexts = catalogue('reports/changes.changeTexts', {
   none: 'none',
   change: ({ field, old, now }: Record<'field' | 'old' | 'now', string>): string => `${field} ${old} → ${now}`,

@@ -13,7 +13,7 @@ export const filterTexts = catalogue('reports/filters.filterTexts', {
   paymentsWithWholeList: 'the payments of an invoice with failed proofs are read with the whole list',
 });
 
-/** Why a filter counts as ignored, or could not be probed. */
+/** The reason why a filter counts as ignored, or could not be probed. */
 export const probeTexts = catalogue('reports/filters.probeTexts', {
   excludedRecords: 'its answer contains records that the filter should leave out',
   wholeCount: 'with the filter, the count is still that of the whole list',

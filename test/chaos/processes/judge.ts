@@ -67,7 +67,7 @@ export async function judge(outcome: Outcome): Promise<string[]> {
     } finally {
       await disturbed.close();
     }
-    // This comes last, because its windows write back too.
+    // The comparison comes last, because its windows write back too.
     wrong.push(...(await differencesFromUndisturbed(outcome, sandbox.url)));
   } finally {
     await sandbox.stop();

@@ -336,7 +336,7 @@ class Round {
   async #withSetting(set: string, back: string, { forMs }: { forMs: number }): Promise<void> {
     const { name } = this.#database;
     const apply = async (setting: string) => {
-      // This connection may be read-only too.
+      // The new connection may be read-only, too.
       await this.#asked(`set transaction read write; alter database ${name} ${setting}`);
       await this.#asked(
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and pid <> pg_backend_pid() and usename <> current_user`,

@@ -141,7 +141,7 @@ export class Services {
     mkdirSync(this.#disk);
     this.hasOwnDisk = mounted(this.#disk);
     const options = { progress: () => undefined, env: process.env, ui: false };
-    // It is durable: committed data survives a kill, as on users' machines.
+    // The PostgreSQL server is durable: committed data survives a kill, as on users' machines.
     this.postgres = new EmbeddedServer(postgresFolder(this.#disk), () =>
       acquireEmbeddedPostgres({ ...options, dataDir: this.#disk }, { durable: true }),
     );

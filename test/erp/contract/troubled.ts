@@ -122,7 +122,7 @@ function cut(): ErpError {
   return new ErpError('doubt', 'socket hang up');
 }
 
-/** The same amounts on another revenue account. */
+/** An entry with the same amounts on another revenue account. */
 function altered(entry: ErpEntry): ErpEntry {
   return {
     ...entry,

@@ -460,7 +460,7 @@ describe('DATEV', () => {
   });
 
   it('a difference of a cent in one row is noticed', () => {
-    // This shows that the readers find differences.
+    // The change shows that the readers find differences.
     const bytes = fileOf(datevFormat(datevOptions, 'EUR'), [sale]).bytes;
     const wrong = Buffer.from(bytes.toString('latin1').replace('\r\n24,00;', '\r\n24,01;'), 'latin1');
     const [found] = entriesOfDatev(readDatev(wrong));

@@ -577,7 +577,7 @@ describe('a unit in a batch', () => {
     await post([invoice(1)]);
     await enqueue(installation);
     await execute(db, `update erp_unit set enqueued_at = '2026-03-10T20:00:00Z' where installation = ?`, [id]);
-    // This is 23:30 in Helsinki.
+    // The time is 23:30 in Helsinki.
     expect(await handOver(installation, { now: '2026-03-10T21:30:00Z' })).toMatchObject({
       ...{ delivered: 0, left: 1, nextDueMs: 30 * 60_000, waitingFor: null },
     });

@@ -140,14 +140,19 @@ export interface ErpApi<W extends RecordTypes>
    * reason.
    */
   forget(error?: unknown): void;
-  /** Why an entry as a whole cannot be sent, for instance because of its date. Absent if there is no such reason. */
+  /**
+   * The reason why an entry as a whole cannot be sent, for instance because of its date. Absent if there is no such
+   * reason.
+   */
   entryFault?(entry: ErpEntry, request: RequestOptions): Promise<Fault | null>;
-  /** Why a line cannot use an account that exists once. `journal` is null if the entry's journal is unknown. */
+  /**
+   * The reason why a line cannot use an account that exists once. `journal` is null if the entry's journal is unknown.
+   */
   lineFault(
     account: W['account'],
     at: { entry: ErpEntry; line: ErpEntry['lines'][number]; journal: W['journal'] | null },
   ): Fault | null;
-  /** Why a line cannot use the taxes of this name. If absent, the tax must exist once and be active. */
+  /** The reason why a line cannot use the taxes of this name. If absent, the tax must exist once and be active. */
   taxFault?(found: readonly W['tax'][], vat: { code: string; part: 'base' | 'tax' }): string | null;
   /** Creates entries, as drafts if `steps` is not `one`. Returns their ids in the same order. */
   create(entries: readonly ResolvedEntry<W>[], request: WriteOptions): Promise<(number | string)[]>;
@@ -166,7 +171,7 @@ export interface ErpChecks<W extends RecordTypes> {
   connection(): AsyncGenerator<CheckResult, string | null>;
   /** Checks the user's rights, as far as the ERP answers them. */
   rights?(): AsyncGenerator<CheckResult>;
-  /** What is wrong with an account for its roles in the plan; null if nothing is. */
+  /** Returns the fault of an account for its roles in the plan; null if there is none. */
   accountFault(account: W['account'], planned: CheckPlan['accounts'][number]): [message: string, todo: string] | null;
   /** The result for a tax that exists once and is active. If absent, such a tax is right. */
   taxResult?(name: string, tax: W['tax']): CheckResult;

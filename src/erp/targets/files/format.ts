@@ -40,7 +40,7 @@ export function wordsOf({ lines }: FileEntry): FileValues {
 export interface FileWriter {
   /** The entry's bytes, or the problems if the format cannot hold the entry. Then the file contains nothing of it. */
   entry(entry: FileEntry): WrittenEntry | { problems: ErpProblem[] };
-  /** The start of the file. It is called after all entries were written. */
+  /** Returns the start of the file, after all entries were written. */
   head(batch: BatchFacts): Uint8Array;
 }
 

@@ -6,7 +6,7 @@ import { allOf, pagesById } from '../api/pages.ts';
 import type { OdooCall, OdooConnection } from './connection.ts';
 import { asRecords } from './wire.ts';
 
-/** What this version of Odoo can do. Except for `version`, it is determined from the fields that exist. */
+/** The abilities of this version of Odoo. Except for `version`, it is determined from the fields that exist. */
 export interface Features {
   /** Major version: 17, 18 or 19. */
   version: number;

@@ -33,7 +33,7 @@ const kinds: Record<string, LockKind> = {
 export async function readLocks(calls: OdooCalls, request: RequestOptions): Promise<ErpPeriods> {
   const { companyId, chain, usable, features } = await calls.company(request);
   const { lockFields } = features;
-  // This is not read from a cache, because a user may just have set a lock.
+  // The lock dates are not read from a cache, because a user may just have set a lock.
   const args = { domain: [['id', 'in', usable]], fields: lockFields };
   // Odoo only returns companies that the context allows.
   const context = { allowed_company_ids: usable };

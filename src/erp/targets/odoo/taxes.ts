@@ -21,7 +21,7 @@ export interface OdooTax {
   id: number;
   name: string;
   isActive: boolean;
-  /** Why no line can use the tax; null if lines can. */
+  /** The reason why no line can use the tax; null if lines can. */
   fault: string | null;
   invoice: TaxSide;
   refund: TaxSide;
@@ -103,7 +103,9 @@ function taxOf(tax: JsonObject, parts: readonly JsonObject[]): OdooTax {
   };
 }
 
-/** Why no line can use a tax. Odoo would post a tax that is due on payment again when the invoice is matched. */
+/**
+ * The reason why no line can use a tax. Odoo would post a tax that is due on payment again when the invoice is matched.
+ */
 function faultOf({ amount_type: type, tax_exigibility: due }: JsonObject): string | null {
   if (type === 'group') return erpRecordFindings.isGroup;
   if (due === 'on_payment') return erpRecordFindings.isDueOnPayment;
@@ -124,7 +126,7 @@ function sideOf(parts: readonly JsonObject[], document: 'invoice' | 'refund'): T
   };
 }
 
-/** Why no line can use the tax of this name; null if lines can. `found`: all taxes with the name. */
+/** The reason why no line can use the tax of this name; null if lines can. `found`: all taxes with the name. */
 export function taxFault(
   found: readonly OdooTax[],
   { code, part }: { code: string; part: 'base' | 'tax' },

@@ -121,7 +121,7 @@ export class TrytonApi implements ErpApi<TrytonRecords> {
   }
 
   async periods(request: RequestOptions): Promise<ErpPeriods> {
-    // This is not read from a cache, because a user may just have closed a period.
+    // The periods are not read from a cache, because a user may just have closed a period.
     const list = await this.records.readPeriods(request);
     return {
       periods: list.map(({ from, through, isOpen }) => ({ from, through, isOpen, kind: 'general' })),
