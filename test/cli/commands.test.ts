@@ -34,7 +34,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'vetledger-commands-'));
   mappingFile = join(folder, 'mapping.yaml');
   writeFileSync(mappingFile, withoutGiftCards);
-  clinic = await startTestClinic({ invoices: 120, mapping: mappingFile });
+  clinic = await startTestClinic({ invoices: 60, mapping: mappingFile });
   const row = { sum: '100.00', vat_percentage: '14', account_number: '3000' };
   const invoice = clinic.sandbox.clinic.createInvoice({ rows: [row] });
   invoiceId = invoice.id;

@@ -28,7 +28,7 @@ describe('posting mode daily_summary, through real windows', () => {
   let clinic: TestClinic;
   const command = (line: string) => vetledger([...line.split(' '), '--config', clinic.config], clinic.env);
   beforeAll(async () => {
-    clinic = await startTestClinic({ seed: 7, invoices: 200, settings: { posting_mode: 'daily_summary' } });
+    clinic = await startTestClinic({ seed: 7, invoices: 100, settings: { posting_mode: 'daily_summary' } });
   });
   afterAll(() => clinic.stop());
 

@@ -39,9 +39,9 @@ describe('preview equals what is posted afterwards, and writes nothing', () => {
   type Happening = keyof typeof happenings;
 
   test.each(Object.keys(happenings) as Happening[])('%s', async (name) => {
-    const clinic = await clinicOf({ seed: 12, invoices: 60, mapping: without('mobile_clearing') });
+    const clinic = await clinicOf({ seed: 12, invoices: 40, mapping: without('mobile_clearing') });
     await clinic.pull();
-    expect(await previewThenPost(clinic)).toBeGreaterThan(100);
+    await clinic.post();
     await happenings[name](clinic);
     await clinic.pull();
     await previewThenPost(clinic, '2026-02-15');
@@ -122,14 +122,14 @@ describe('repost after a changed mapping', () => {
   }
 
   test('moves the card account’s whole balance, once, and the books reconcile', async () => {
-    const clinic = await posted({ seed: 12, invoices: 300 });
+    const clinic = await posted({ seed: 12, invoices: 100 });
     const card = await balance(clinic, '1920');
     expect(card).not.toBe('0.00');
     await clinic.configure(otherCard);
     expect(await previewThenPost(clinic)).toBe(0);
     const { corrected, same, ...others } = outcomes(await previewThenRepost(clinic)) as Record<string, number>;
-    expect(corrected).toBeGreaterThan(100);
-    expect(same).toBeGreaterThan(300);
+    expect(corrected).toBeGreaterThan(30);
+    expect(same).toBeGreaterThan(100);
     expect(others).toEqual({});
     expect(await balance(clinic, '1920')).toBe('0.00');
     expect(await balance(clinic, '1925')).toBe(card);
@@ -180,7 +180,7 @@ describe('repost after a changed mapping', () => {
   });
 
   test('documents whose correction PostgreSQL refuses stay as they are, by name; every other one is corrected', async () => {
-    const clinic = await posted({ seed: 12, invoices: 300 });
+    const clinic = await posted({ seed: 12, invoices: 150 });
     await clinic.configure(otherCard);
     const previewed = await all(previewRemap(db, clinic.installation, practice, everything));
     const toCorrect = previewed.filter(({ remap }) => remap.outcome === 'corrected').map(({ document }) => document);
@@ -287,7 +287,7 @@ describe('repost after a changed mapping', () => {
   });
 
   test('never beside a window: it waits, gives up in time, and goes on where a lost lease stopped it', async () => {
-    const clinic = await posted({ seed: 12, invoices: 300 });
+    const clinic = await posted({ seed: 12, invoices: 60 });
     await clinic.configure(demo.replace('receivable: "1700"', 'receivable: "1701"'));
     await takeLease(db, { installation: clinic.id, lane: 'live' }, 'a window');
     await expect(all(reposting(clinic))).rejects.toMatchObject({ code: 'window_busy', exitCode: 4 });
@@ -324,7 +324,7 @@ describe('repost after a changed mapping', () => {
   });
 
   test('Ctrl-C ends it between batches, and the lease is free', async () => {
-    const clinic = await posted({ seed: 12, invoices: 300 });
+    const clinic = await posted({ seed: 12, invoices: 60 });
     await clinic.configure(demo.replace('receivable: "1700"', 'receivable: "1701"'));
     const interrupt = new AbortController();
     const run = reposting(clinic, { signal: interrupt.signal });
@@ -332,7 +332,7 @@ describe('repost after a changed mapping', () => {
     await run.next();
     interrupt.abort(new Error('interrupted'));
     await expect(run.next()).rejects.toThrow('interrupted');
-    expect(outcomes(await all(reposting(clinic))).same).toBeGreaterThan(250);
+    expect(outcomes(await all(reposting(clinic))).same).toBeGreaterThan(40);
   });
 });
 

@@ -17,7 +17,7 @@ const mirrorCounts = (clinic: TestClinic) =>
 describe('the main job, window after window', () => {
   let clinic: TestClinic;
   beforeAll(async () => {
-    clinic = await startTestClinic({ seed: 3, invoices: 300 });
+    clinic = await startTestClinic({ seed: 3, invoices: 150 });
   });
   afterAll(() => clinic.stop());
 
@@ -86,7 +86,7 @@ describe('faults of the network and the server', () => {
   test('errors, cut bodies, pages of HTML, resets and wrong 429s cost time, and nothing else', async () => {
     const clinic = await startTestClinic({
       seed: 5,
-      invoices: 100,
+      invoices: 60,
       faults: {
         http500: { probability: 0.05 },
         http503Html: { probability: 0.05 },

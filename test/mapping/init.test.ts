@@ -16,7 +16,7 @@ function command(line: string, config = clinic.config, env = clinic.env) {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'vetledger-init-'));
-  clinic = await startTestClinic({ invoices: 120, now: clockFrom('2026-09-13T09:00:00Z') });
+  clinic = await startTestClinic({ invoices: 60, now: clockFrom('2026-09-13T09:00:00Z') });
   const { clinic: practice } = clinic.sandbox;
   const odd = { name: 'Odd: "group" # 1', percentage: '14.00', account_number: '2932' };
   practice.createInvoice({

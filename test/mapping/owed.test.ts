@@ -52,7 +52,7 @@ async function compared(clinic: TestClinic, name: string): Promise<MappingCompar
 describe('on the demo’s clinic', () => {
   let clinic: TestClinic;
   beforeAll(async () => {
-    clinic = await startTestClinic({ invoices: 120 });
+    clinic = await startTestClinic({ invoices: 60 });
     expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
   });
   afterAll(() => clinic?.stop());

@@ -77,7 +77,7 @@ Open items
 let clinic: TestClinic;
 let source: SourceFigures;
 beforeAll(async () => {
-  clinic = await startTestClinic({ now, seed: 31, invoices: 120 });
+  clinic = await startTestClinic({ now, seed: 31, invoices: 90 });
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed', held: 0 });
   source = new SourceFigures(clinic.sandbox.clinic, timezone);
 });
@@ -431,7 +431,7 @@ test('a month that is none, two ways to print, and a cut-over that there is none
 test('report cutover: what the source had open on the evening before start_date', async () => {
   const dates = clinic.sandbox.clinic.invoices.all().map(({ invoice_date }) => invoice_date);
   const start = dates.toSorted()[Math.floor(dates.length * 0.6)]!;
-  const later = await startTestClinic({ now, seed: 31, invoices: 120, settings: { start_date: start } });
+  const later = await startTestClinic({ now, seed: 31, invoices: 90, settings: { start_date: start } });
   try {
     expect(await later.sync()).toMatchObject({ outcome: 'closed' });
     const { receivables, prepayments } = (await sections('cutover', later)) as Record<string, Figures>;

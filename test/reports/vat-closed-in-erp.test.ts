@@ -40,7 +40,7 @@ let clinic: MirroredClinic;
 let server: FakeServer;
 beforeEach(async () => {
   await truncate();
-  clinic = new MirroredClinic(db, url, { id: 899, seed: 3, invoices: 60 });
+  clinic = new MirroredClinic(db, url, { id: 899, seed: 3, invoices: 30 });
 });
 afterEach(() => clinic.remove());
 

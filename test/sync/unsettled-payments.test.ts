@@ -9,7 +9,7 @@ const page = 50;
 
 let clinic: TestClinic;
 beforeAll(async () => {
-  clinic = await startTestClinic({ seed: 82, invoices: 150 });
+  clinic = await startTestClinic({ seed: 82, invoices: 60 });
   await clinic.sync();
   // This window counts the lists, which is due once a day.
   await clinic.sync();

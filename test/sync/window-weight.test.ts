@@ -12,7 +12,7 @@ let clinic: TestClinic;
 let aheadMs = 0;
 beforeAll(async () => {
   const now = () => new Date(Date.now() + aheadMs);
-  clinic = await startTestClinic({ seed: 81, invoices: 150, overlapSeconds, now });
+  clinic = await startTestClinic({ seed: 81, invoices: 60, overlapSeconds, now });
   await clinic.sync();
   await settled();
   // This window counts the lists, which is due once a day, and finds that the payments have settled.
