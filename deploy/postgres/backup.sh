@@ -17,7 +17,8 @@ query() { psql --no-psqlrc --quiet --no-align --tuples-only --set ON_ERROR_STOP=
 query --output "$heads.part" --command \
   "select format('installation %s seq %s head %s', b.installation, h.seq, h.hash)
    from vetledger.book_identity b cross join vetledger.chain_head(b.installation) h order by b.installation"
-pg_dump --format=custom --schema=vetledger --no-owner --no-privileges --lock-wait-timeout=60s --file "$part" --dbname "$database"
+pg_dump --format=custom --schema=vetledger --schema=vetledger_console \
+  --exclude-table-data=vetledger_console.session --exclude-table-data=vetledger_console.link --no-owner --no-privileges --lock-wait-timeout=60s --file "$part" --dbname "$database"
 pg_restore --file=/dev/null "$part"
 mv "$heads.part" "$heads"
 mv "$part" "$dump"

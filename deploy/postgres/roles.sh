@@ -7,11 +7,13 @@ psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --username "${POSTGRES_USER:-post
 \getenv owner_password VETLEDGER_OWNER_PASSWORD
 \getenv runtime_password VETLEDGER_DB_PASSWORD
 \getenv backup_password VETLEDGER_BACKUP_PASSWORD
+\getenv console_password VETLEDGER_CONSOLE_PASSWORD
 
-select format('create role %I login password %L', name, password)
-from (values ('temporal', :'temporal_password'), ('vetledger_owner', :'owner_password'), ('vetledger', :'runtime_password'),
-    ('vetledger_backup', :'backup_password'))
-  wanted (name, password)
+-- Row-level security must hide nothing from a backup.
+select format('create role %I login %s password %L', name, attributes, password)
+from (values ('temporal', '', :'temporal_password'), ('vetledger_owner', '', :'owner_password'), ('vetledger', '', :'runtime_password'),
+    ('vetledger_backup', 'bypassrls', :'backup_password'), ('vetledger_console', '', :'console_password'))
+  wanted (name, attributes, password)
 where not exists (select from pg_roles where rolname = name) \gexec
 
 select format('create database %I owner %I', name, owner)
@@ -20,5 +22,5 @@ where not exists (select from pg_database where datname = name) \gexec
 
 revoke connect, temporary on database temporal, temporal_visibility, vetledger from public;
 grant connect, temporary on database vetledger to vetledger;
-grant connect on database vetledger to vetledger_backup;
+grant connect on database vetledger to vetledger_backup, vetledger_console;
 SQL

@@ -21,6 +21,7 @@ import { withDelivered } from '../windows/wait-for-deliveries.ts';
 import { localTimes } from './books.ts';
 import { reconcileText } from './commands/reconcile-text.ts';
 import { importSandbox } from './commands/sandbox.ts';
+import { type DemoConsole, startDemoConsole } from './dev-console.ts';
 import { type DemoErp, startDemoTryton } from './dev-tryton.ts';
 import { ProgressBars } from './progress.ts';
 import { noteText } from './render/reconcile-notes.ts';
@@ -150,6 +151,7 @@ async function work(
     const living = setInterval(() => {
       for (const event of sandbox.live(demo.liveEvents)) say(`  ${devTexts.clinicDid({ event: event.text })}`);
     }, demo.liveEveryMs);
+    const site = await demoConsole(app, options, say);
     say(devTexts.clinicLives({ every: demo.scheduleEvery }));
     const sendTo = (url: string) =>
       sandbox.setWebhooks({ url: `${url}/${demo.installation}/${app.config.webhooks?.secret}` });
@@ -157,11 +159,25 @@ async function work(
       await runSchedules(app, engine, { signal: options.signal, onListening: sendTo });
     } finally {
       clearInterval(living);
+      await site?.stop();
     }
     return 0;
   } finally {
     bars.end();
     await engine.stop();
+  }
+}
+
+/** Starts the console and prints a link for each user of the demo. Null if it does not start; the demo continues without it. */
+async function demoConsole(app: App, { env }: DevOptions, say: (line: string) => void): Promise<DemoConsole | null> {
+  const { file: configFile, dataDir } = app.config;
+  try {
+    const site = await startDemoConsole({ db: app.db, installation: demo.installation, configFile, dataDir, env });
+    for (const { name, link } of site.links) say(devTexts.consoleLink({ name, link }));
+    return site;
+  } catch (error) {
+    say(devTexts.consoleFailed({ reason: error instanceof Error ? error.message : String(error) }));
+    return null;
   }
 }
 

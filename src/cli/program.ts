@@ -100,6 +100,13 @@ const commands: Listed[] = [
     'accept a changed practice API address or time zone, entries of another database in the ERP, or a copied database',
     () => import('./commands/adopt.ts'),
   ],
+  ['console', 'the console in the browser', () => import('./commands/console.ts')],
+  ['user', 'the users of the console'],
+  ['user list', 'the users of the console and their roles', () => userNamed('list')],
+  ['user add <name>', 'add a user, and print a link for the password', () => userNamed('add')],
+  ['user role <name> <role>', 'grant a role, or take it away', () => userNamed('role')],
+  ['user password <name>', 'print a link for a new password', () => userNamed('password')],
+  ['user disable <name>', 'disable a user and end the sessions', () => userNamed('disable')],
   ['erase', 'personal data'],
   [
     'erase client <id>',
@@ -186,6 +193,10 @@ const commands: Listed[] = [
     () => import('./commands/remove-data.ts'),
   ],
 ];
+
+async function userNamed(name: 'list' | 'add' | 'role' | 'password' | 'disable') {
+  return { command: (await import('./commands/user.ts')).userCommands[name] };
+}
 
 async function reportNamed(name: Exclude<ReportName, 'vat'>) {
   return (await import('./commands/report.ts')).reportCommand(name);

@@ -5,9 +5,11 @@ import { configErrors, secretErrors, secretTexts } from '../texts/errors/config.
 import { type ConfigWarning, readConfiguredSecret } from './secret-files.ts';
 
 /** With `embedded: true`, the variables of these keys may be unset: vetledger then uses the embedded server. */
-const serverPaths = ['database_url', 'temporal.address'];
+const serverPaths = ['database_url', 'temporal.address', 'console.database_url'];
 /** The URL of the owner of the tables. Only `vetledger migrate` needs it, so its variable may be unset. */
 const ownerPath = 'migrate_database_url';
+/** Keys with the URL of a database, which may contain a password. */
+const databasePaths = ['database_url', ownerPath, 'console.database_url'];
 /** This secret has several lines (PEM). */
 const keyPath = 'seal_key';
 const secretPath =
@@ -15,15 +17,21 @@ const secretPath =
 /** Finds `${NAME}`, a variable of the environment, and `${file:PATH}`, the text of a file. */
 const variable = /\$\{(?:file:([^}]+)|([A-Za-z_][A-Za-z0-9_]*))\}/g;
 
+/** Stands for a secret that this process does not need. */
+const unreadSecret = 'not-read-by-this-process';
+const unreadUrl = 'postgresql://localhost/not-read-by-this-process';
+
 /** Facts that were found while values were inserted. */
 export interface Insertions {
+  /** Whether secrets are read. The console reads only its own. */
+  secrets: boolean;
   /** Per key, the file whose text is the whole value. Such a file can be read again when the secret changes. */
   files: Map<string, string>;
   warnings: ConfigWarning[];
 }
 
-export function noInsertions(): Insertions {
-  return { files: new Map(), warnings: [] };
+export function noInsertions(secrets = true): Insertions {
+  return { secrets, files: new Map(), warnings: [] };
 }
 
 /**
@@ -40,7 +48,9 @@ export function insertEnvironment(
   const mayEmbed = typeof source === 'object' && source !== null && 'embedded' in source && source.embedded === true;
   return mapTexts(source, '', (value, path) => {
     if (isSecret(path) && value.replace(variable, '') !== '') refuseSecret(file, path);
-    if ((path === 'database_url' || path === ownerPath) && holdsPassword(value)) refuseSecret(file, path);
+    if (databasePaths.includes(path) && holdsPassword(value)) refuseSecret(file, path);
+    if (!found.secrets && isSecret(path)) return unreadSecret;
+    if (!found.secrets && (path === 'database_url' || path === ownerPath)) return unreadUrl;
     return value.replace(variable, (whole, named: string | undefined, name: string) => {
       if (named !== undefined) {
         const secretFile = resolve(dirname(file), named.trim());
@@ -73,7 +83,7 @@ interface Origin {
 function registerSecret(file: string, path: string, given: string, origin: Origin): void {
   if (path === keyPath) registerKey(given);
   else if (isSecret(path)) registerUsable(file, path, given, origin);
-  else if (path === 'database_url' || path === ownerPath) registerPasswords(given);
+  else if (databasePaths.includes(path)) registerPasswords(given);
 }
 
 /** Registers a secret, so that it is removed from all output. Throws ConfigError if an HTTP header cannot contain it. */

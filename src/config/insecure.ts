@@ -27,8 +27,12 @@ export function refuseInsecure(file: string, config: ConfigFile, env: NodeJS.Pro
   if (smtp?.tls === 'none' && !smtp.allow_insecure && !isNear(smtp.host)) {
     refuse(file, 'mail.smtp.host', insecureParts.smtp, 'mail.smtp.allow_insecure');
   }
-  for (const path of ['database_url', 'migrate_database_url'] as const) {
-    const url = config[path];
+  const urls = {
+    database_url: config.database_url,
+    migrate_database_url: config.migrate_database_url,
+    'console.database_url': config.console?.database_url,
+  };
+  for (const [path, url] of Object.entries(urls)) {
     if (!url || isPrivateDatabase(url, env, isNear)) continue;
     refuse(file, path, insecureParts.database, 'allow_insecure');
   }

@@ -66,6 +66,14 @@ export interface WebhookConfig extends ListenAddress {
   secret: string;
 }
 
+export interface ConsoleConfig extends ListenAddress {
+  /** Null for the embedded PostgreSQL. */
+  databaseUrl: string | null;
+  /** Accepted names of hosts, in lower case. */
+  hosts: string[];
+  trustedProxies: string[];
+}
+
 export interface Config {
   /** Absolute path of the configuration file. */
   file: string;
@@ -94,6 +102,8 @@ export interface Config {
   webhooks: WebhookConfig | null;
   /** The settings of mails. Null if the daemon sends no mail. */
   mail: MailConfig | null;
+  /** Null if the configuration has no console. */
+  console: ConsoleConfig | null;
   /** Addresses of our metrics and of those of the Temporal SDK. `backup`: whether the age of the last backup is shown. Null if off. */
   metrics: { listen: ListenAddress; temporalListen: ListenAddress | null; backup: boolean } | null;
   windowTimeoutMinutes: number;
@@ -104,18 +114,21 @@ export interface Config {
 
 /**
  * Reads and checks the configuration file and the mapping files that it names (DESIGN "Config"). Relative paths start at the
- * folder of the file. Throws a ConfigError (exit code 2) that names the key and the next step.
+ * folder of the file. Throws a ConfigError (exit code 2) that names the key and the next step. With `secrets: false`, no secret
+ * is read except those of the console.
  */
 export async function loadConfig(
   path: string,
   env: NodeJS.ProcessEnv,
-  { mappingMayBeMissing = false }: { mappingMayBeMissing?: boolean } = {},
+  { mappingMayBeMissing = false, secrets = true }: { mappingMayBeMissing?: boolean; secrets?: boolean } = {},
 ): Promise<Config> {
   const file = resolve(path);
   const source = await readYaml(file, 'configuration', fileTexts.noConfiguration);
-  const inserted = noInsertions();
+  const inserted = noInsertions(secrets);
   const written = checkConfig(file, insertEnvironment(file, source, env, inserted));
   refuseInsecure(file, written, env);
+  if (!secrets && written.database_url && written.console?.database_url === undefined)
+    throw keyError(file, 'console.database_url', 'is missing. The console does not use `database_url`');
   const dataDir = env.VETLEDGER_DATA_DIR ? resolve(env.VETLEDGER_DATA_DIR) : resolve(dirname(file), written.data_dir);
   const installations: InstallationConfig[] = [];
   for (const [index, entry] of written.installations.entries()) {
@@ -141,7 +154,7 @@ export async function loadConfig(
       security: await readSecurity(file, written.temporal, inserted.warnings),
     },
     export: written.export,
-    sealKey: written.seal_key === undefined ? null : readSealKey(file, written.seal_key),
+    sealKey: written.seal_key === undefined || !secrets ? null : readSealKey(file, written.seal_key),
     twoPersons: written.two_persons,
     webhooks: written.webhooks ? { ...written.webhooks.listen, secret: written.webhooks.secret } : null,
     metrics: written.metrics
@@ -149,6 +162,14 @@ export async function loadConfig(
           listen: written.metrics.listen,
           temporalListen: written.metrics.temporal_listen ?? null,
           backup: written.metrics.backup,
+        }
+      : null,
+    console: written.console
+      ? {
+          ...written.console.listen,
+          databaseUrl: written.console.database_url || null,
+          hosts: written.console.hosts.map((host) => host.toLowerCase()),
+          trustedProxies: written.console.trusted_proxies,
         }
       : null,
     mail: readMail(file, written.mail, installations),

@@ -323,6 +323,30 @@ export const configSchema = z.strictObject({
       'Metrics for Prometheus and health checks for a supervisor. They contain no personal data and no secrets. Default: off.',
     ),
   mail: mail.optional(),
+  console: z
+    .strictObject({
+      listen: text
+        .transform(parsed(addressOf, 'must be host:port, for example 127.0.0.1:8095'))
+        .prefault('127.0.0.1:8095')
+        .describe('Address on which `vetledger console` listens, host:port. Put a proxy with TLS in front of it.'),
+      database_url: databaseUrl
+        .optional()
+        .describe(
+          'URL of the database for the role of the console, which reads the books and cannot change them. `vetledger migrate` creates the role. Required with a `database_url`.',
+        ),
+      hosts: z
+        .array(text)
+        .default([])
+        .describe(
+          'Names under which users reach the console, such as books.clinic.example. Others are refused. `localhost` and loopback addresses are always accepted.',
+        ),
+      trusted_proxies: z
+        .array(text)
+        .default([])
+        .describe('Addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.'),
+    })
+    .optional()
+    .describe('The console in the browser, a process of its own. Default: off, except in `dev`.'),
   retention: z
     .strictObject({
       window_days: days(365).describe('Windows. The latest window of an installation stays.'),
@@ -346,7 +370,7 @@ export const configSchema = z.strictObject({
 export type ConfigFile = z.output<typeof configSchema>;
 
 /** Reads `host:port` or `[IPv6]:port`. Null if the text is neither. */
-function addressOf(value: string): { host: string; port: number } | null {
+export function addressOf(value: string): { host: string; port: number } | null {
   const parts = /^(?:\[([\da-f:.]+)\]|([^\s/:[\]]+)):(\d{1,5})$/i.exec(value);
   const port = Number(parts?.[3]);
   const host = parts?.[1] ?? parts?.[2];

@@ -1,6 +1,7 @@
 import { codeOf, UserError } from '../domain/errors.ts';
 import { databaseErrors } from '../texts/errors/database.ts';
 import { bool, integer, nullable, text } from './columns.ts';
+import { grantConsole } from './console-role.ts';
 import { isRetriable } from './database-errors.ts';
 import { knownMigrations, type Migration } from './migrations.ts';
 import { type Db, schemaName } from './pool.ts';
@@ -21,6 +22,8 @@ export interface MigrateOptions {
    * everything.
    */
   runtime?: LoginRole | undefined;
+  /** The role of the console, which is created if missing. Without it, the database has no row-level security. */
+  console?: LoginRole | undefined;
   /** The migrations that the program has. Default: those of this version. */
   known?: Migration[];
   /** Limit of the wait for a table that another transaction uses. */
@@ -46,12 +49,14 @@ export async function migrate(db: Db, options: MigrateOptions = {}): Promise<str
 async function applyNext(
   trx: Connection,
   known: Migration[],
-  { runtime, lockTimeoutMs = 60_000 }: MigrateOptions,
+  { runtime, console: consoleRole, lockTimeoutMs = 60_000 }: MigrateOptions,
 ): Promise<string | null> {
   // The lock also prevents an error: `create … if not exists` fails if two processes run it at the same moment.
   await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger migrate', 0))`);
   await refuseOldPostgres(trx);
-  if (runtime && !(await ensureRole(trx, runtime))) throw await runtimeMissing(trx, runtime.name);
+  for (const [key, role] of Object.entries({ database_url: runtime, 'console.database_url': consoleRole })) {
+    if (role && !(await ensureRole(trx, role))) throw await roleMissing(trx, key, role.name);
+  }
   if (!(await hasSchema(trx))) await execute(trx, `create schema ${schemaName}`);
   await execute(
     trx,
@@ -61,6 +66,8 @@ async function applyNext(
   const next = missingOf(known, await appliedMigrations(trx))[0];
   if (next) await apply(trx, next, lockTimeoutMs);
   if (runtime) await grantRuntime(trx, runtime.name);
+  const isLast = next === undefined || missingOf(known, await appliedMigrations(trx)).length === 0;
+  if (consoleRole && isLast) await grantConsole(trx, consoleRole.name, runtime?.name ?? null);
   await grantBackup(trx);
   return next?.name ?? null;
 }
@@ -169,14 +176,14 @@ function namesOf(migrations: { name: string }[]): string {
   return migrations.map(({ name }) => name).join(', ');
 }
 
-async function runtimeMissing(db: Connection, runtime: string): Promise<UserError> {
+async function roleMissing(db: Connection, key: string, role: string): Promise<UserError> {
   const here = await row(
     db,
     { role: text, database: text },
     'select current_user::text as role, current_database()::text as database',
   );
-  const sql = rolesSql(here.role, runtime, here.database).join('\n');
-  return new UserError(databaseErrors.runtimeRoleMissing({ runtime, owner: here.role, sql }), 3);
+  const sql = rolesSql(here.role, [role], here.database).join('\n');
+  return new UserError(databaseErrors.roleMissing({ role, key, owner: here.role, sql }), 3);
 }
 
 function rightsMissing(cause: unknown): UserError {

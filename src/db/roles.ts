@@ -1,11 +1,13 @@
+import { UserError } from '../domain/errors.ts';
 import { databaseErrors } from '../texts/errors/database.ts';
 import { bool, integer, text } from './columns.ts';
+import { consoleSchema } from './console-role.ts';
 import { schemaName } from './pool.ts';
 import { type Connection, execute, maybeRow, row, rows } from './rows.ts';
 
 /**
- * There are two roles. The owner migrates the schema; the runtime role runs every other command. The runtime role owns
- * nothing and cannot change or delete the journal, even after a defect or an intrusion.
+ * The owner migrates the schema. The runtime role runs every other command; it owns nothing and cannot change or delete
+ * the journal, even after a defect or an intrusion. The role of the console is in console-role.ts.
  */
 
 /** A role that connects with a password; null if it signs in without one. */
@@ -52,14 +54,13 @@ async function roleState(db: Connection, name: string): Promise<{ found: boolean
   return { found: state.found, mayCreate: state.may_create };
 }
 
-/** Statements that a superuser runs once, for an owner and a runtime role. The superuser chooses the passwords. */
-export function rolesSql(owner: string, runtime: string, database: string): string[] {
-  const [as, to, of] = [owner, runtime, database].map(identifier);
+/** Statements that a superuser runs once, for an owner and the other roles. The superuser chooses the passwords. */
+export function rolesSql(owner: string, others: readonly string[], database: string): string[] {
+  const [as, of] = [identifier(owner), identifier(database)];
   return [
-    `create role ${as} login password '…';`,
-    `create role ${to} login password '…';`,
+    ...[owner, ...others].map((role) => `create role ${identifier(role)} login password '…';`),
     `grant connect, create on database ${of} to ${as};`,
-    `grant connect on database ${of} to ${to};`,
+    `grant connect on database ${of} to ${others.map(identifier).join(', ')};`,
   ];
 }
 
@@ -84,16 +85,35 @@ export async function grantRuntime(trx: Connection, role: string): Promise<void>
 /** The role that deploy/postgres/backup.sh connects as. */
 const backupRole = 'vetledger_backup';
 
-/** Grants the backup role its rights, if the role exists: to read everything, and to record a successful backup. */
+/**
+ * Grants the backup role its rights, if the role exists: to read everything, and to record a successful backup. Row-level
+ * security must not apply to it. Otherwise pg_dump refuses to make a backup. Throws UserError if this connection cannot
+ * exempt the role.
+ */
 export async function grantBackup(trx: Connection): Promise<void> {
   if (!(await roleState(trx, backupRole)).found) return;
+  const schemas = `${schemaName}, ${consoleSchema}`;
   const statements = [
-    `grant usage on schema ${schemaName} to ${backupRole}`,
-    `grant select on all tables in schema ${schemaName} to ${backupRole}`,
-    `grant select on all sequences in schema ${schemaName} to ${backupRole}`,
+    `grant usage on schema ${schemas} to ${backupRole}`,
+    `grant select on all tables in schema ${schemas} to ${backupRole}`,
+    `grant select on all sequences in schema ${schemas} to ${backupRole}`,
     `grant insert, update on ${schemaName}.backup to ${backupRole}`,
   ];
   for (const statement of statements) await execute(trx, statement);
+  const { isFiltered, mayExempt } = await row(
+    trx,
+    { isFiltered: bool, mayExempt: bool },
+    `select not rolbypassrls and not rolsuper and exists (
+         select from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = ? and c.relrowsecurity
+       ) as "isFiltered",
+       (select rolsuper from pg_roles where rolname = current_user) as "mayExempt"
+     from pg_roles where rolname = ?`,
+    [schemaName, backupRole],
+  );
+  if (!isFiltered) return;
+  const exemption = `alter role ${backupRole} bypassrls`;
+  if (!mayExempt) throw new UserError(databaseErrors.backupRoleFiltered({ role: backupRole, sql: `${exemption};` }), 3);
+  await execute(trx, exemption);
 }
 
 /** The append-only tables. */

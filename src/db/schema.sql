@@ -1,5 +1,78 @@
 -- Written by `node scripts/schema.ts` from src/db/migrations; edit those instead.
 
+create table vetledger_console.link (
+  token_hash text not null,
+  subject_id bigint not null,
+  purpose text not null,
+  expires_at timestamp with time zone not null,
+  constraint link_pkey PRIMARY KEY (token_hash),
+  constraint link_subject_id_fkey FOREIGN KEY (subject_id) REFERENCES vetledger_console.subject(id),
+  constraint link_purpose_check CHECK ((purpose = ANY (ARRAY['sign_in'::text, 'password'::text])))
+);
+
+create table vetledger_console.refused (
+  id bigint generated always as identity not null,
+  subject_id bigint,
+  route text not null,
+  installation bigint,
+  reason text not null,
+  address text not null,
+  at timestamp with time zone not null default clock_timestamp(),
+  constraint refused_pkey PRIMARY KEY (id),
+  constraint refused_subject_id_fkey FOREIGN KEY (subject_id) REFERENCES vetledger_console.subject(id)
+);
+
+create table vetledger_console.session (
+  token_hash text not null,
+  subject_id bigint not null,
+  began_at timestamp with time zone not null default clock_timestamp(),
+  seen_at timestamp with time zone not null default clock_timestamp(),
+  constraint session_pkey PRIMARY KEY (token_hash),
+  constraint session_subject_id_fkey FOREIGN KEY (subject_id) REFERENCES vetledger_console.subject(id)
+);
+CREATE INDEX session_subject ON vetledger_console.session USING btree (subject_id);
+
+create table vetledger_console.sign_in (
+  id bigint generated always as identity not null,
+  subject_id bigint,
+  name_hash text not null,
+  address text not null,
+  outcome text not null,
+  at timestamp with time zone not null default clock_timestamp(),
+  constraint sign_in_pkey PRIMARY KEY (id),
+  constraint sign_in_subject_id_fkey FOREIGN KEY (subject_id) REFERENCES vetledger_console.subject(id),
+  constraint sign_in_outcome_check CHECK ((outcome = ANY (ARRAY['signed_in'::text, 'refused'::text, 'throttled'::text, 'signed_out'::text])))
+);
+CREATE INDEX sign_in_address ON vetledger_console.sign_in USING btree (address, at);
+CREATE INDEX sign_in_name ON vetledger_console.sign_in USING btree (name_hash, at);
+
+create table vetledger_console.subject (
+  id bigint generated always as identity not null,
+  name text not null,
+  password_hash text,
+  issuer text,
+  issued_subject text,
+  language text not null default 'en'::text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  disabled_at timestamp with time zone,
+  constraint subject_issuer_issued_subject_key UNIQUE (issuer, issued_subject),
+  constraint subject_name_key UNIQUE (name),
+  constraint subject_pkey PRIMARY KEY (id),
+  constraint subject_check CHECK (((issuer IS NULL) = (issued_subject IS NULL))),
+  constraint subject_name_check CHECK (((name <> ''::text) AND (name = lower(name))))
+);
+
+create table vetledger_console.subject_role (
+  subject_id bigint not null,
+  installation bigint,
+  role text not null,
+  until date,
+  constraint subject_role_subject_id_installation_role_key UNIQUE NULLS NOT DISTINCT (subject_id, installation, role),
+  constraint subject_role_subject_id_fkey FOREIGN KEY (subject_id) REFERENCES vetledger_console.subject(id),
+  constraint subject_role_check CHECK (((role = 'admin'::text) = (installation IS NULL))),
+  constraint subject_role_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'bookkeeper'::text, 'accountant'::text, 'operator'::text, 'admin'::text])))
+);
+
 create table account_day (
   installation bigint not null,
   entry_date date not null,
@@ -1179,7 +1252,7 @@ create table write_back (
 CREATE INDEX write_back_open ON vetledger.write_back USING btree (installation, kind, document_id) WHERE (state = ANY (ARRAY['pending'::text, 'failed'::text, 'taken'::text]));
 CREATE INDEX write_back_unread ON vetledger.write_back USING btree (installation, kind, document_id) WHERE (((state = 'done'::text) AND (read_back IS NULL)) OR (read_back = 'given_up'::text));
 
-create view action_done as
+create view action_done with (security_invoker=true) as
  SELECT a.id,
     a.installation,
     a.kind,
@@ -1192,7 +1265,7 @@ create view action_done as
      JOIN action_outcome o ON ((o.action_id = a.id)))
      LEFT JOIN action_reason r ON ((r.action_id = a.id)));
 
-create view mapping_content as
+create view mapping_content with (security_invoker=true) as
  SELECT DISTINCT installation,
     mapping_hash,
     version,
@@ -1852,7 +1925,11 @@ CREATE TRIGGER prepayment_match_found AFTER INSERT ON vetledger.prepayment_match
 
 CREATE TRIGGER prepayment_match_withdrawn AFTER DELETE ON vetledger.prepayment_match REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_prepayment_match();
 
+CREATE TRIGGER refused_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger_console.refused FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
 CREATE TRIGGER seal_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER sign_in_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger_console.sign_in FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER summary_entry_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.summary_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

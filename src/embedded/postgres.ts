@@ -29,12 +29,16 @@ const startTimeoutMs = 60_000;
 
 /** The role that commands use on an embedded server. The cluster's superuser owns the tables. */
 const runtimeRole = 'vetledger_runtime';
+/** The role of the console on an embedded server. `migrate` creates it. */
+const consoleRole = 'vetledger_console';
 
 export interface PostgresHandle {
   /** URL for the runtime role, which all commands use. */
   url: string;
   /** URL for the owner of the tables. It equals `url` on a given server with a single role. */
   ownerUrl: string;
+  /** URL for the console's role on an embedded server. Null on a given server: then `console.database_url` names it. */
+  consoleUrl: string | null;
   /** The server's present URL. Another process may have restarted the embedded server on another port. */
   currentUrl(): string;
   embedded: boolean;
@@ -53,7 +57,7 @@ export async function acquirePostgres(options: ServicesOptions): Promise<Postgre
   if (options.databaseUrl) {
     await checkReachable(options.databaseUrl);
     const { databaseUrl: url, migrateDatabaseUrl: ownerUrl = url } = options;
-    return { url, ownerUrl, currentUrl: () => url, embedded: false, ...notOurs };
+    return { url, ownerUrl, consoleUrl: null, currentUrl: () => url, embedded: false, ...notOurs };
   }
   return acquireEmbeddedPostgres(options, { durable: true });
 }
@@ -109,9 +113,10 @@ export async function acquireEmbeddedPostgres(
       throw error;
     }
     return {
-      url: urlOf(port, runtimePassword(password), database, runtimeRole),
+      url: urlOf(port, rolePassword(password, runtimeRole), database, runtimeRole),
+      consoleUrl: urlOf(port, rolePassword(password, consoleRole), database, consoleRole),
       ownerUrl: urlOf(port, password, database),
-      currentUrl: () => urlOf(server.current().port, runtimePassword(password), database, runtimeRole),
+      currentUrl: () => urlOf(server.current().port, rolePassword(password, runtimeRole), database, runtimeRole),
       embedded: true,
       revive: server.revive,
       release: server.release,
@@ -141,8 +146,8 @@ function urlOf(port: number, password: string, name: string, role = superuser): 
 }
 
 /** Derived from the superuser's password, so that only one password is stored. */
-function runtimePassword(password: string): string {
-  return createHmac('sha256', password).update(runtimeRole).digest('hex');
+function rolePassword(password: string, role: string): string {
+  return createHmac('sha256', password).update(role).digest('hex');
 }
 
 function settings(port: number, durable: boolean): string[] {
@@ -190,7 +195,7 @@ async function answers(port: number, password: string): Promise<boolean> {
 
 async function ensureDatabase(port: number, password: string): Promise<void> {
   const url = urlOf(port, password, 'postgres');
-  const makeRole = `create role ${runtimeRole} login password '${runtimePassword(password)}'`;
+  const makeRole = `create role ${runtimeRole} login password '${rolePassword(password, runtimeRole)}'`;
   await ensure(url, `select 1 from pg_database where datname = '${database}'`, `create database ${database}`);
   await ensure(url, `select 1 from pg_roles where rolname = '${runtimeRole}'`, makeRole);
 }

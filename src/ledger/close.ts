@@ -20,6 +20,22 @@ export async function closedThrough(db: Connection, installation: InstallationId
   return through;
 }
 
+/** `closedThrough` of several installations. Installations without a closed day are missing. */
+export async function closedThroughOfAll(
+  db: Connection,
+  installations: readonly InstallationId[],
+): Promise<Map<InstallationId, CalendarDate>> {
+  const found = await rows(
+    db,
+    { installation: integer, through: nullable(date) },
+    'select installation, closed_through(installation) as through from unnest(?::bigint[]) as i(installation)',
+    [installations],
+  );
+  return new Map(
+    found.flatMap(({ installation, through }) => (through === null ? [] : [[installation, through] as const])),
+  );
+}
+
 /**
  * Prevents closes and reopenings until this transaction ends, so that `closedThrough`, read afterwards, stays right.
  * Waits for a close that is running.

@@ -25,10 +25,10 @@ export async function prepareSchema(postgres: PostgresHandle, db: Db, upgradesEm
  * roles. Returns the names of the applied migrations. Throws UserError while processes of an older version are running.
  */
 export function migrateAsOwner(postgres: Urls): Promise<string[]> {
-  return asOwner(postgres, async (owner, runtime) => {
+  return asOwner(postgres, async (owner, roles) => {
     const missing = await missingMigrations(owner);
     if (missing !== null && missing.length > 0) await refuseBesideProcesses(owner, missing);
-    return migrate(owner, runtime);
+    return migrate(owner, roles);
   });
 }
 
@@ -46,18 +46,23 @@ async function refuseBesideProcesses(owner: Db, missing: string[]): Promise<void
   throw new UserError(databaseErrors.olderProcesses({ missing: missing.join(', '), processes, seconds }), 3);
 }
 
-/** Runs work that needs the owner of the tables. `runtime` is the role of the program, if it is another one. */
+/** Runs work that needs the owner of the tables. `runtime` and `console` are the roles of the programs, if they are other ones. */
 async function asOwner<T>(
-  { url, ownerUrl }: Urls,
-  work: (owner: Db, runtime: { runtime?: LoginRole }) => Promise<T>,
+  { url, ownerUrl, consoleUrl = null }: Urls,
+  work: (owner: Db, roles: { runtime?: LoginRole; console?: LoginRole }) => Promise<T>,
 ): Promise<T> {
-  const runtime = roleOfUrl(url);
+  const ownerName = roleOfUrl(ownerUrl)?.name;
+  const other = (of: string | null) => {
+    const role = of === null ? null : roleOfUrl(of);
+    return role === null || role.name === ownerName ? undefined : role;
+  };
+  const [runtime, consoleRole] = [other(url), other(consoleUrl)];
   const owner = openDatabase(ownerUrl, { max: 1, statementTimeoutMs: migrationTimeoutMs });
   try {
-    return await work(owner, runtime === null || runtime.name === roleOfUrl(ownerUrl)?.name ? {} : { runtime });
+    return await work(owner, { ...(runtime && { runtime }), ...(consoleRole && { console: consoleRole }) });
   } finally {
     await owner.destroy();
   }
 }
 
-type Urls = Pick<PostgresHandle, 'url' | 'ownerUrl'>;
+type Urls = Pick<PostgresHandle, 'url' | 'ownerUrl'> & { consoleUrl?: string | null };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeEach, expect, inject, test } from 'vitest';
 import { text } from '../../src/db/columns.ts';
+import { consoleSchema } from '../../src/db/console-role.ts';
 import { checkSchema, migrate } from '../../src/db/migrate.ts';
 import { knownMigrations, migration } from '../../src/db/migrations.ts';
 import { type Db, openDatabase, schemaName } from '../../src/db/pool.ts';
@@ -20,7 +21,7 @@ const tomorrow = [...today, more, later];
 
 // Each test starts from a database without our schema.
 beforeEach(async () => {
-  await execute(owner, `drop schema if exists ${schemaName} cascade`);
+  await execute(owner, `drop schema if exists ${schemaName}, ${consoleSchema} cascade`);
 });
 
 const applied = (target: Db) =>

@@ -121,7 +121,7 @@ temporal: {address: "127.0.0.1:9"}
     const { code, document } = await command('migrate');
     expect(code).toBe(3);
     expect(document.error).toMatchObject({
-      code: 'runtime_role_missing',
+      code: 'role_missing',
       todo: expect.stringContaining(`create role "${runtime.name}" login password '…';`),
     });
     expect(document.error.todo).not.toContain(runtime.password);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
 const source = (path: string) => readFileSync(new URL(path, root), 'utf8');
-const tables = new Set([...source('src/db/schema.sql').matchAll(/^create table (\w+)/gm)].map(([, name]) => name));
+const tables = new Set([...source('src/db/schema.sql').matchAll(/^create table ([\w.]+)/gm)].map(([, name]) => name));
 
 /**
  * The tables that a file's statements write: named in SQL, passed to `insertRows` or `insertion`, or possible values of
@@ -12,7 +12,7 @@ const tables = new Set([...source('src/db/schema.sql').matchAll(/^create table (
  */
 function written(text: string): string[] {
   return [
-    ...text.matchAll(/\b(?:insert into|update|delete from|merge into)\s+(\w+)/g),
+    ...text.matchAll(/\b(?:insert into|update|delete from|merge into)\s+([\w.]+)/g),
     ...text.matchAll(/\b(?:insertRows\(\s*[\w.#]+,|insertion\()\s*'(\w+)'/g),
     ...[...text.matchAll(/\btable(?: of \[|: )((?:'\w+'(?:, | \| )?)+)/g)].flatMap(([, names]) => [
       ...names!.matchAll(/(\w+)/g),

@@ -18,6 +18,8 @@ export interface UsedDatabase {
   /** A pool with the runtime role, which connects at its first statement. */
   db: Db;
   url: string;
+  /** A pool with the role of the console. */
+  consoleDb: Db;
   /** A pool with the owner of the tables, for set-up that the program may not do. */
   owner: Db;
   ownerUrl: string;
@@ -32,7 +34,7 @@ export interface UsedDatabase {
  * the last. Its name and pool exist at once, so that declarations outside of tests can use them.
  */
 export function useDatabase(): UsedDatabase {
-  const { name, url, ownerUrl } = newDatabase();
+  const { name, url, ownerUrl, consoleUrl } = newDatabase();
   const pools: Db[] = [];
   const open = (as: string, options?: { max?: number }) => {
     const pool = openDatabase(as, options);
@@ -41,13 +43,13 @@ export function useDatabase(): UsedDatabase {
   };
   const openPool: UsedDatabase['openPool'] = (options) => open(url, options);
   const db = openPool();
-  const owner = open(ownerUrl);
+  const [owner, consoleDb] = [open(ownerUrl), open(consoleUrl)];
   beforeAll(() => createFromTemplate(name));
   afterAll(async () => {
     await Promise.all(pools.map((pool) => pool.destroy()));
     await dropDatabase(inject('databaseUrl'), name);
   });
-  return { db, url, owner, ownerUrl, openPool, truncate: () => truncateAll(owner) };
+  return { db, url, consoleDb, owner, ownerUrl, openPool, truncate: () => truncateAll(owner) };
 }
 
 /** Creates a migrated database with a random name on the test run's PostgreSQL. The caller drops it. */
@@ -57,13 +59,14 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return { url, ownerUrl, drop: () => dropDatabase(inject('databaseUrl'), name) };
 }
 
-function newDatabase(): { name: string; url: string; ownerUrl: string } {
+function newDatabase(): { name: string; url: string; ownerUrl: string; consoleUrl: string } {
   const name = `test_${randomBytes(8).toString('hex')}`;
   const server = inject('databaseUrl');
   return {
     name,
     url: urlOfDatabase(server, name, inject('runtimeRole')),
     ownerUrl: urlOfDatabase(server, name),
+    consoleUrl: urlOfDatabase(server, name, inject('consoleRole')),
   };
 }
 

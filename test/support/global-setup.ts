@@ -14,6 +14,8 @@ declare module 'vitest' {
     databaseUrl: string;
     /** The role of the program, which owns nothing. */
     runtimeRole: { name: string; password: string };
+    /** The role of the console, which reads the books of the chosen installations. */
+    consoleRole: { name: string; password: string };
     /** The name of a migrated database. Test databases are copies of it, so nothing may connect to it. */
     templateDatabase: string;
     /** host:port of a Temporal server with a namespace `default`. */
@@ -69,14 +71,12 @@ async function startServers(clockMs: string | undefined): Promise<Servers> {
   }
   const server = postgres.value.ownerUrl;
   try {
-    const runtime = {
-      name: `test_runtime_${randomBytes(8).toString('hex')}`,
-      password: randomBytes(8).toString('hex'),
-    };
-    const template = await createTemplate(server, runtime, Number(clockMs ?? 0));
+    const [runtime, consoleRole] = [newRole('runtime'), newRole('console')];
+    const template = await createTemplate(server, { runtime, console: consoleRole }, Number(clockMs ?? 0));
     return {
       provided: {
         runtimeRole: runtime,
+        consoleRole,
         databaseUrl: server,
         templateDatabase: template,
         temporalAddress: temporal.value.address,
@@ -84,7 +84,8 @@ async function startServers(clockMs: string | undefined): Promise<Servers> {
       async release() {
         await dropDatabase(server, template);
         // A database of a killed test may still refer to the role.
-        await runAlone(server, `drop role ${runtime.name}`).catch(() => undefined);
+        for (const { name } of [runtime, consoleRole])
+          await runAlone(server, `drop role ${name}`).catch(() => undefined);
         await teardown();
       },
     };
@@ -94,13 +95,21 @@ async function startServers(clockMs: string | undefined): Promise<Servers> {
   }
 }
 
-async function createTemplate(server: string, runtime: LoginRole, clockMs: number): Promise<string> {
+function newRole(of: string): { name: string; password: string } {
+  return { name: `test_${of}_${randomBytes(8).toString('hex')}`, password: randomBytes(8).toString('hex') };
+}
+
+async function createTemplate(
+  server: string,
+  roles: { runtime: LoginRole; console: LoginRole },
+  clockMs: number,
+): Promise<string> {
   const name = `template_${randomBytes(8).toString('hex')}`;
   await runAlone(server, `create database ${name}`);
   await runAlone(urlOfDatabase(server, name), databaseClock(clockMs));
   const db = openDatabase(urlOfDatabase(server, name));
   try {
-    await migrate(db, { runtime });
+    await migrate(db, roles);
   } finally {
     await db.destroy();
   }

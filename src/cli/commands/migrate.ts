@@ -15,6 +15,8 @@ const answer = z.strictObject({
   owner: z.string().nullable(),
   /** The runtime role. Null if one role owns the tables and runs the daemon. */
   runtime: z.string().nullable(),
+  /** Null if the configuration has no role of the console. */
+  console: z.string().nullable(),
 });
 
 export const command: Definition<object> = {
@@ -40,14 +42,18 @@ async function migrate(context: CommandContext): Promise<number> {
   }
 }
 
-function rolesOf({ url, ownerUrl }: PostgresHandle): { owner: string | null; runtime: string | null } {
+function rolesOf({ url, ownerUrl, consoleUrl }: PostgresHandle): Omit<z.infer<typeof answer>, 'applied'> {
   const owner = roleOfUrl(ownerUrl)?.name ?? null;
-  const runtime = roleOfUrl(url)?.name ?? null;
-  return { owner, runtime: runtime === owner ? null : runtime };
+  const other = (of: string | null) => {
+    const role = of === null ? null : (roleOfUrl(of)?.name ?? null);
+    return role === owner ? null : role;
+  };
+  return { owner, runtime: other(url), console: other(consoleUrl) };
 }
 
 async function acquireOwned(context: CommandContext, config: Config): Promise<PostgresHandle> {
   const { databaseUrl, migrateDatabaseUrl, dataDir } = config;
+  const consoleUrl = config.console?.databaseUrl ?? null;
   if (migrateDatabaseUrl === '') {
     throw new ConfigError(configErrors.ownerVariableMissing({ file: config.file }));
   }
@@ -60,7 +66,7 @@ async function acquireOwned(context: CommandContext, config: Config): Promise<Po
       progress: context.note,
       env: context.env,
     });
-    return given === undefined ? postgres : { ...postgres, ownerUrl: given, url: databaseUrl ?? given };
+    return given === undefined ? postgres : { ...postgres, ownerUrl: given, url: databaseUrl ?? given, consoleUrl };
   } catch (error) {
     const sql =
       migrateDatabaseUrl === null || databaseUrl === null ? null : sqlOfRoles(migrateDatabaseUrl, databaseUrl);
@@ -74,10 +80,11 @@ function sqlOfRoles(ownerUrl: string, runtimeUrl: string): string[] | null {
   const owner = roleOfUrl(ownerUrl);
   const runtime = roleOfUrl(runtimeUrl);
   if (owner === null || runtime === null) return null;
-  return rolesSql(owner.name, runtime.name, decodeURIComponent(new URL(ownerUrl).pathname.slice(1)) || owner.name);
+  return rolesSql(owner.name, [runtime.name], decodeURIComponent(new URL(ownerUrl).pathname.slice(1)) || owner.name);
 }
 
-function migratedText({ applied, runtime }: z.infer<typeof answer>): string {
+function migratedText({ applied, runtime, console: consoleRole }: z.infer<typeof answer>): string {
   const did = applied.length === 0 ? migrateTexts.upToDate : migrateTexts.applied({ migrations: applied.join(', ') });
-  return `${did}${runtime === null ? '' : migrateTexts.rights({ role: runtime })}`;
+  const rights = runtime === null ? '' : migrateTexts.rights({ role: runtime });
+  return `${did}${rights}${consoleRole === null ? '' : migrateTexts.consoleRights({ role: consoleRole })}`;
 }

@@ -205,7 +205,7 @@ create table action_head (
 );
 
 -- Actions with their outcomes, for other queries.
-create view action_done as
+create view action_done with (security_invoker = true) as
 select a.id, a.installation, a.kind, a.subject as acted_by, coalesce(r.reason, '(erased)') as reason, a.input, o.result,
   a.asked_at as acted_at
 from action a
@@ -289,7 +289,7 @@ create trigger mapping_version_immutable before update or delete or truncate on 
   for each statement execute function refuse_change();
 
 -- The content of a mapping by its hash, which several versions may share.
-create view mapping_content as
+create view mapping_content with (security_invoker = true) as
   select distinct installation, mapping_hash, version, approved_by from mapping_version;
 
 ---------------------------------------------------------------------------------------------------- the source
@@ -2110,3 +2110,82 @@ create table erp_books_foreign (
   run bigint not null,
   primary key (installation, erp_id)
 );
+
+---------------------------------------------------------------------------------------------------- the console
+-- Users, sessions and sign-ins of the console (src/console). The console has a database role of its own, which reads
+-- the books under row-level security (src/db/console-role.ts).
+create schema vetledger_console;
+
+create table vetledger_console.subject (
+  id bigint primary key generated always as identity,
+  -- The name for the sign-in. It also stands in the chain of actions, so it never changes.
+  name text not null check (name <> '' and name = lower(name)),
+  -- An argon2id hash; null if the subject signs in only through OpenID Connect, or has not chosen a password yet.
+  password_hash text,
+  -- Identity at the OpenID provider: issuer and subject. An e-mail address is no identity.
+  issuer text,
+  issued_subject text,
+  language text not null default 'en',
+  created_at timestamptz not null default clock_timestamp(),
+  disabled_at timestamptz,
+  -- A name is never given to a second person.
+  unique (name),
+  unique (issuer, issued_subject),
+  check ((issuer is null) = (issued_subject is null))
+);
+
+create table vetledger_console.subject_role (
+  subject_id bigint not null references vetledger_console.subject (id),
+  -- Null for an administrator of users, whose role belongs to no installation.
+  installation bigint,
+  role text not null check (role in ('viewer', 'bookkeeper', 'accountant', 'operator', 'admin')),
+  -- The last day of the role, for example of an auditor; null if it has no end.
+  until date,
+  unique nulls not distinct (subject_id, installation, role),
+  check ((role = 'admin') = (installation is null))
+);
+
+-- A session is known only by the hash of its token, so that a copy of this table signs nobody in.
+create table vetledger_console.session (
+  token_hash text primary key,
+  subject_id bigint not null references vetledger_console.subject (id),
+  began_at timestamptz not null default clock_timestamp(),
+  seen_at timestamptz not null default clock_timestamp()
+);
+create index session_subject on vetledger_console.session (subject_id);
+
+-- A link that signs a subject in once, or lets the subject choose a password.
+create table vetledger_console.link (
+  token_hash text primary key,
+  subject_id bigint not null references vetledger_console.subject (id),
+  purpose text not null check (purpose in ('sign_in', 'password')),
+  expires_at timestamptz not null
+);
+
+create table vetledger_console.sign_in (
+  id bigint primary key generated always as identity,
+  -- Null if no subject has the name.
+  subject_id bigint references vetledger_console.subject (id),
+  -- Hash of the entered name: a password that was typed into the field of the name is not stored.
+  name_hash text not null,
+  address text not null,
+  outcome text not null check (outcome in ('signed_in', 'refused', 'throttled', 'signed_out')),
+  at timestamptz not null default clock_timestamp()
+);
+create index sign_in_name on vetledger_console.sign_in (name_hash, at);
+create index sign_in_address on vetledger_console.sign_in (address, at);
+create trigger sign_in_immutable before update or delete or truncate on vetledger_console.sign_in
+  for each statement execute function refuse_change();
+
+-- Requests that the rights of a subject, or their form, did not allow.
+create table vetledger_console.refused (
+  id bigint primary key generated always as identity,
+  subject_id bigint references vetledger_console.subject (id),
+  route text not null,
+  installation bigint,
+  reason text not null,
+  address text not null,
+  at timestamptz not null default clock_timestamp()
+);
+create trigger refused_immutable before update or delete or truncate on vetledger_console.refused
+  for each statement execute function refuse_change();

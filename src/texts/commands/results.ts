@@ -43,6 +43,7 @@ export const migrateTexts = catalogue('commands/results.migrateTexts', {
   applied: ({ migrations }: { migrations: string }) => `Applied: ${migrations}.`,
   rights: ({ role }: { role: string }) =>
     ` The role ${role} has its rights: it may read and append to the journal, but not change it.`,
+  consoleRights: ({ role }: { role: string }) => ` The role ${role} of the console has its rights: it reads the books.`,
 });
 
 export const removeDataTexts = catalogue('commands/results.removeDataTexts', {

@@ -85,4 +85,5 @@ export const valueTexts = catalogue('commands/usage.valueTexts', {
   time: 'It must be a time like 2026-01-31 14:30.',
   sha256: 'It must be 64 digits of 0-9 and a-f.',
   webAddress: 'It must be an http address.',
+  address: 'It must be host:port, for example 127.0.0.1:8095.',
 });

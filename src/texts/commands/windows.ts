@@ -97,6 +97,8 @@ export const devTexts = catalogue('commands/windows.devTexts', {
   clinicLives: ({ every }: { every: string }) =>
     `the clinic stays active; a window opens at each of its webhooks, and every ${every}; Ctrl-C ends it`,
   clinicDid: ({ event }: { event: string }) => `clinic: ${event}`,
+  consoleLink: ({ name, link }: { name: string; link: string }) => `console, as ${name} (the link works once): ${link}`,
+  consoleFailed: ({ reason }: { reason: string }) => `the console did not start: ${reason}`,
   apiUsed: ({ use }: { use: string }) => `API budget used: ${use}`,
   delivered: ({ entries }: { entries: string }) => `delivered to the ERP: ${entries}`,
   desktopClient: ({ url, database }: { url: string; database: string }) =>

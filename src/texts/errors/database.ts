@@ -35,10 +35,15 @@ export const databaseErrors = catalogue('errors/database.databaseErrors', {
     message: `The migration ${name} was not applied, because another transaction uses a table that it changes. It changed nothing. Migrations that were applied before stay applied.`,
     todo: "Run `vetledger migrate` again. If that recurs, `select pid, xact_start, query from pg_stat_activity where xact_start < now() - interval '10 seconds'` shows who holds the table.",
   }),
-  runtimeRoleMissing: ({ runtime, owner, sql }: { runtime: string; owner: string; sql: string }): PlainError => ({
-    code: 'runtime_role_missing',
-    message: `The role ${runtime} of database_url does not exist, and ${owner} of migrate_database_url may not create roles. Nothing was changed.`,
-    todo: `Let a superuser run the missing ones of these statements, with the passwords of the two URLs:\n${sql}\nThen run \`vetledger migrate\` again.`,
+  roleMissing: ({ role, key, owner, sql }: { role: string; key: string; owner: string; sql: string }): PlainError => ({
+    code: 'role_missing',
+    message: `The role ${role} of ${key} does not exist, and ${owner} of migrate_database_url may not create roles. Nothing was changed.`,
+    todo: `Let a superuser run the missing ones of these statements, with the passwords of the URLs:\n${sql}\nThen run \`vetledger migrate\` again.`,
+  }),
+  backupRoleFiltered: ({ role, sql }: { role: string; sql: string }): PlainError => ({
+    code: 'backup_role_filtered',
+    message: `The row-level security of the console applies to the role ${role}, so that it could not make backups. Nothing was changed.`,
+    todo: `Let a superuser run this statement:\n${sql}\nThen run \`vetledger migrate\` again.`,
   }),
   rightsMissing: (): PlainError => ({
     code: 'database_rights_missing',

@@ -15,6 +15,11 @@ export const listenErrors = catalogue('errors/listening.listenErrors', {
     message: `Webhooks cannot be received: ${address} ${reason}.`,
     todo: `Set another address in webhooks.listen. ${otherProcess}`,
   }),
+  console: ({ address, reason }: { address: string; reason: string }): PlainError => ({
+    code: 'console_cannot_listen',
+    message: `The console cannot be served: ${address} ${reason}.`,
+    todo: `Set another address in console.listen, or use --listen. ${otherProcess}`,
+  }),
 });
 
 /** Reasons why an address cannot be used, by the error code of Node.js. */

@@ -1,0 +1,225 @@
+import { Option } from 'commander';
+import { z } from 'zod';
+import { type ActedBy, type ActionKind, recordAction } from '../../actions/record.ts';
+import type { Config } from '../../config/load-config.ts';
+import { type GrantedRole, type Role, roles } from '../../console/users/rights.ts';
+import {
+  addSubject,
+  allSubjects,
+  disableSubject,
+  grantRole,
+  hasOtherAdmin,
+  makeLink,
+  revokeRole,
+  rolesOf,
+  type Subject,
+  subjectNamed,
+} from '../../console/users/subjects.ts';
+import type { Connection } from '../../db/rows.ts';
+import { ConfigError, UserError } from '../../domain/errors.ts';
+import { type App, installationOf } from '../../runtime/app.ts';
+import { type Language, languages } from '../../texts/catalogue.ts';
+import { userErrors, userTexts } from '../../texts/console/users.ts';
+import { actedBy, agreed } from '../acting.ts';
+import { date } from '../answer.ts';
+import { by, calendarDate, type Definition, installation, option, yes } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { withApp } from '../with-app.ts';
+
+interface Acting {
+  by?: string;
+  reason: string;
+}
+
+interface RoleOptions extends Acting {
+  installation?: number;
+  until?: string;
+  revoke?: true;
+}
+
+const granted = z.strictObject({ role: z.enum(roles), installation: z.number().nullable(), until: date.nullable() });
+const reason = new Option('--reason <text>', 'the reason; it is recorded').default('user management');
+const as = new Option('--as <language>', 'the language of the console for this user').choices(languages).default('en');
+const withLink = z.strictObject({ name: z.string(), link: z.string() });
+
+/** `vetledger user …`: the users of the console. Each change is an action with name and reason. */
+export const userCommands = {
+  list: {
+    examples: [['vetledger user list', 'all users']],
+    answer: z.strictObject({
+      users: z.array(z.strictObject({ name: z.string(), disabled: z.boolean(), roles: z.array(granted) })),
+    }),
+    run: list,
+  } satisfies Definition<object>,
+  add: {
+    description:
+      'Adds a user without a role, and prints a link with which the person chooses a password. Send the link over a channel that only this person reads.',
+    options: [as, by, reason],
+    examples: [
+      ['vetledger user add m.virtanen --as fi', 'a user with Finnish texts'],
+      ['vetledger user role m.virtanen accountant --installation 4711', 'then give the user a role'],
+    ],
+    answer: withLink,
+    run: (context, options, [name = '']) => add(context, options, name),
+  } satisfies Definition<Acting & { as: Language }>,
+  role: {
+    description:
+      'Roles belong to an installation: viewer reads the books; bookkeeper also decides about documents and deliveries; accountant also closes and approves mappings; operator reads and operates windows and deliveries, without names of clients. The role admin manages users and reads no books.',
+    options: [
+      installation,
+      option('--until <date>', 'the last day of the role, for example of an auditor', calendarDate),
+      new Option('--revoke', 'take the role away; sessions lose it at once'),
+      by,
+      reason,
+    ],
+    examples: [
+      ['vetledger user role m.virtanen accountant --installation 4711', 'grant a role'],
+      ['vetledger user role auditor viewer --installation 4711 --until 2026-06-30', 'until a day'],
+      ['vetledger user role m.virtanen accountant --installation 4711 --revoke', 'take it away'],
+    ],
+    answer: granted.extend({ name: z.string(), revoked: z.boolean() }),
+    run: (context, options, [name = '', role = '']) => changeRole(context, options, name, role),
+  } satisfies Definition<RoleOptions>,
+  password: {
+    description: 'Prints a link with which the user chooses a new password. Using it ends all sessions of the user.',
+    options: [by, reason],
+    examples: [['vetledger user password m.virtanen', 'after a forgotten password']],
+    answer: withLink,
+    run: (context, options, [name = '']) => renewPassword(context, options, name),
+  } satisfies Definition<Acting>,
+  disable: {
+    description: 'Ends all sessions of the user and forbids new ones. The name stays in the record of actions.',
+    options: [by, reason, yes],
+    examples: [['vetledger user disable m.virtanen --reason "left the firm"', 'a person who left']],
+    answer: z.strictObject({ name: z.string(), disabled: z.boolean() }),
+    run: (context, options, [name = '']) => disable(context, options, name),
+  } satisfies Definition<Acting & { yes?: true }>,
+};
+
+function list(context: CommandContext): Promise<number> {
+  return withApp(context, { temporal: false }, async ({ db }) => {
+    const users: { name: string; disabled: boolean; roles: GrantedRole[] }[] = [];
+    for (const { id, name, isDisabled } of await allSubjects(db))
+      users.push({ name, disabled: isDisabled, roles: await rolesOf(db, id) });
+    await context.result({ users }, () => {
+      if (users.length === 0) return userTexts.noUsers;
+      return users.map(({ name, disabled, roles: own }) => `${name}  ${userLine(disabled, own)}`).join('\n');
+    });
+    return 0;
+  });
+}
+
+function userLine(isDisabled: boolean, own: readonly GrantedRole[]): string {
+  if (isDisabled) return userTexts.disabledMark;
+  if (own.length === 0) return userTexts.noRole;
+  return own
+    .map(({ role, installation: of, until }) => [role, of, until].filter((part) => part !== null).join(' '))
+    .join('; ');
+}
+
+function add(context: CommandContext, options: Acting & { as: Language }, name: string): Promise<number> {
+  const acted = actedBy(options, 'user add');
+  if (!/^[\p{L}\p{N}._@-]{2,60}$/u.test(name)) throw new ConfigError(userErrors.nameInvalid({ name }));
+  return withApp(context, { temporal: false }, async ({ db, config }) => {
+    const token = await db.transaction(async (trx) => {
+      const id = await addSubject(trx, name, options.as);
+      if (id === null) throw new UserError(userErrors.nameTaken({ name }), 1);
+      await record(trx, 'add_user', acted, { user: id });
+      return makeLink(trx, id, 'password');
+    });
+    const document = { name: name.toLowerCase(), link: passwordAddress(config, token) };
+    await context.result(document, () => userTexts.added(document));
+    return 0;
+  });
+}
+
+function changeRole(context: CommandContext, options: RoleOptions, name: string, text: string): Promise<number> {
+  const acted = actedBy(options, 'user role');
+  const role = roles.find((each) => each === text);
+  if (role === undefined) throw new ConfigError(userErrors.roleUnknown({ role: text, known: roles.join(', ') }));
+  return withApp(context, { temporal: false }, async (app) => {
+    const of = installationOfRole(app, role, options.installation);
+    const until = options.until ?? null;
+    await app.db.transaction(async (trx) => {
+      const { id } = await known(trx, name);
+      if (options.revoke) {
+        if (role === 'admin' && !(await hasOtherAdmin(trx, id))) throw new UserError(userErrors.lastAdmin({ name }), 1);
+        if (!(await revokeRole(trx, id, role, of))) throw new UserError(userErrors.noSuchRole({ name, role }), 1);
+      } else await grantRole(trx, id, { role, installation: of, until });
+      await record(trx, options.revoke ? 'revoke_role' : 'grant_role', acted, {
+        user: id,
+        role,
+        installation: of,
+        until,
+      });
+    });
+    const document = { name: name.toLowerCase(), role, installation: of, until, revoked: options.revoke === true };
+    await context.result(document, () =>
+      document.revoked ? userTexts.revoked(document) : userTexts.granted(document),
+    );
+    return 0;
+  });
+}
+
+function installationOfRole({ config }: App, role: Role, id: number | undefined): number | null {
+  if (role === 'admin') {
+    if (id !== undefined) throw new ConfigError(userErrors.adminEverywhere());
+    return null;
+  }
+  if (id === undefined) throw new ConfigError(userErrors.installationNeeded({ role }));
+  return installationOf(config, id).id;
+}
+
+function renewPassword(context: CommandContext, options: Acting, name: string): Promise<number> {
+  const acted = actedBy(options, 'user password');
+  return withApp(context, { temporal: false }, async ({ db, config }) => {
+    const token = await db.transaction(async (trx) => {
+      const { id } = await known(trx, name);
+      await record(trx, 'renew_password', acted, { user: id });
+      return makeLink(trx, id, 'password');
+    });
+    const document = { name: name.toLowerCase(), link: passwordAddress(config, token) };
+    await context.result(document, () => userTexts.passwordLink(document));
+    return 0;
+  });
+}
+
+function disable(context: CommandContext, options: Acting & { yes?: true }, name: string): Promise<number> {
+  const acted = actedBy(options, 'user disable');
+  return withApp(context, { temporal: false }, async ({ db }) => {
+    const { id } = await known(db, name);
+    const isAgreed = await agreed(context, options, userTexts.disableQuestion({ name }), 'user disable');
+    if (isAgreed)
+      await db.transaction(async (trx) => {
+        const isAdmin = (await rolesOf(trx, id)).some(({ role }) => role === 'admin');
+        if (isAdmin && !(await hasOtherAdmin(trx, id))) throw new UserError(userErrors.lastAdmin({ name }), 1);
+        await disableSubject(trx, id);
+        await record(trx, 'disable_user', acted, { user: id });
+      });
+    const document = { name: name.toLowerCase(), disabled: isAgreed };
+    await context.result(document, () => (isAgreed ? userTexts.disabled(document) : ''));
+    return 0;
+  });
+}
+
+async function known(db: Connection, name: string): Promise<Subject> {
+  const found = await subjectNamed(db, name);
+  if (found === null) throw new UserError(userErrors.unknown({ name }), 1);
+  if (found.isDisabled) throw new UserError(userErrors.isDisabled({ name }), 1);
+  return found;
+}
+
+/** Users belong to the whole database, and so do the actions about them. */
+async function record(trx: Connection, kind: ActionKind, by: ActedBy, input: object): Promise<void> {
+  await recordAction(trx, { installation: null, kind, by, input });
+}
+
+/** The address under which users reach the console. */
+export function consoleAddress({ console: configured }: Config): string {
+  const [host] = configured?.hosts ?? [];
+  return host === undefined ? `http://127.0.0.1:${configured?.port ?? 8095}` : `https://${host}`;
+}
+
+function passwordAddress(config: Config, token: string): string {
+  return `${consoleAddress(config)}/password/${token}`;
+}

@@ -1,0 +1,103 @@
+import type { InstallationConfig } from '../config/load-config.ts';
+import type { Connection } from '../db/rows.ts';
+import type { Language } from '../texts/catalogue.ts';
+import type { ConsoleContext } from './context.ts';
+import type { Node } from './html.ts';
+import type { Permission, Rights } from './users/rights.ts';
+import type { Session } from './users/sessions.ts';
+
+/**
+ * Who may use a route. `anyone` needs no sign-in, `signed_in` no role. A permission is required in the installation of the
+ * path, in any installation, or in the database.
+ */
+export type Access =
+  | { who: 'anyone' | 'signed_in' }
+  | { who: Permission; in: 'installation' | 'any_installation' | 'database' };
+
+/** The record that a route leaves. `nothing` is allowed only for reading. */
+export type AuditEvent = 'nothing' | 'sign_in' | 'sign_out' | 'password' | 'settings' | 'users' | 'action';
+
+interface CommonRoute {
+  /** Path with parameters, such as `/:installation/month`. */
+  path: string;
+  audit: AuditEvent;
+}
+
+export interface OpenRoute extends CommonRoute {
+  method: 'GET' | 'POST';
+  access: { who: 'anyone' };
+  answer(request: OpenRequest): Promise<Answer>;
+}
+
+export interface SignedInRoute extends CommonRoute {
+  method: 'GET' | 'POST';
+  access: { who: 'signed_in' } | { who: Permission; in: 'any_installation' | 'database' };
+  answer(request: SignedInRequest): Promise<Answer>;
+}
+
+export interface InstallationRoute extends CommonRoute {
+  method: 'GET' | 'POST';
+  access: { who: Permission; in: 'installation' };
+  answer(request: InstallationRequest): Promise<Answer>;
+}
+
+export type Route = OpenRoute | SignedInRoute | InstallationRoute;
+
+export interface OpenRequest {
+  context: ConsoleContext;
+  /** The connection of the request: a transaction that sees the installations of the route. */
+  db: Connection;
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, string>>;
+  /** The fields of the form; empty for GET. */
+  form: Readonly<Record<string, string>>;
+  /** The address of the browser. */
+  address: string;
+  now: Date;
+  language: Language;
+  session: Session | null;
+}
+
+export interface SignedInRequest extends OpenRequest {
+  session: Session;
+  rights: Rights;
+}
+
+export interface InstallationRequest extends SignedInRequest {
+  installation: InstallationConfig;
+}
+
+/** The answer to a request. A page is rendered later, in the language of the subject; rendering cannot wait. */
+export type Answer =
+  | { page: PageContent; status?: number }
+  | { redirect: string; session?: SessionChange }
+  | { file: { name: string; type: string; pieces: AsyncIterable<string> | Iterable<string> } }
+  | { missing: true };
+
+/** The cookie after the answer: a new token, or none. */
+export type SessionChange = { begin: string } | { end: true };
+
+export interface PageContent {
+  title(): string;
+  body(): Node;
+}
+
+/** A route whose declaration contradicts itself. The console does not start with it. */
+export class RouteFault extends Error {}
+
+/** Checks the table of routes. Throws RouteFault for a route that could act without a record, or without an installation. */
+export function checkRoutes(routes: readonly Route[]): void {
+  const seen = new Set<string>();
+  for (const { method, path, access, audit } of routes) {
+    const name = `${method} ${path}`;
+    const fault = (what: string) => new RouteFault(`${name} ${what}`);
+    if (access === undefined || audit === undefined) throw fault('declares no access or no audit event');
+    if (seen.has(name)) throw fault('exists twice');
+    seen.add(name);
+    if ((method === 'POST') === (audit === 'nothing'))
+      throw fault('must leave a record exactly if it changes something');
+    const inInstallation = 'in' in access && access.in === 'installation';
+    if (path.startsWith('/:installation') !== inInstallation)
+      throw fault('must name the installation exactly if its permission belongs to one');
+  }
+}

@@ -1,0 +1,96 @@
+import { labelOf } from '../../../domain/installation-name.ts';
+import { currentLanguage, shown } from '../../../languages/language.ts';
+import { closedThroughOfAll } from '../../../ledger/close.ts';
+import { type InstallationStatus, installationStatuses } from '../../../queries/status.ts';
+import type { CalendarDate, InstallationId } from '../../../terms.ts';
+import { healthNames, clinicsTexts as texts } from '../../../texts/console/clinics.ts';
+import { type Content, html } from '../../html.ts';
+import { table } from '../../parts/table.ts';
+import { ago } from '../../parts/times.ts';
+import type { Answer, Route, SignedInRequest } from '../../route.ts';
+
+/** The first screen: where must I do something today? */
+export const clinicsRoutes: readonly Route[] = [
+  { method: 'GET', path: '/', access: { who: 'signed_in' }, audit: 'nothing', answer: enter },
+  {
+    method: 'GET',
+    path: '/clinics',
+    access: { who: 'read_operations', in: 'any_installation' },
+    audit: 'nothing',
+    answer: show,
+  },
+];
+
+async function enter({ rights }: SignedInRequest): Promise<Answer> {
+  if (rights.where('read_operations').length > 0) return { redirect: '/clinics' };
+  return { redirect: rights.may('manage_users', null) ? '/users' : '/account' };
+}
+
+async function show({ context, db, rights, now }: SignedInRequest): Promise<Answer> {
+  const { config } = context;
+  const ids = rights.where('read_operations');
+  const chosen = config.installations.filter(({ id }) => ids.includes(id));
+  const statuses = await installationStatuses(
+    {
+      ...{ db, now, schedule: config.schedule, taskQueue: config.temporal.taskQueue },
+      ...{ seals: false, reconcileBetween: config.reconcileBetween },
+    },
+    chosen,
+  );
+  const closed = await closedThroughOfAll(db, ids);
+  return {
+    page: {
+      title: () => texts.title,
+      body: () => {
+        const problems = statuses.reduce((all, each) => all + each.problems, 0);
+        return html`<p>${texts.summary({ clinics: statuses.length, problems })}</p>
+          ${table({
+            columns: [
+              ...[{ title: texts.clinic }, { title: texts.health }, { title: texts.lastWindow }],
+              ...[texts.held, texts.late, texts.refused, texts.toSend].map((title) => ({ title, isNumber: true })),
+              ...[{ title: texts.closed }, { title: texts.verdict }, { title: texts.cause }],
+            ],
+            rows: statuses.map((status) =>
+              clinicRow(status, closed, now, rights.may('read_books', status.installation)),
+            ),
+          })}`;
+      },
+    },
+  };
+}
+
+function clinicRow(
+  status: InstallationStatus,
+  closed: ReadonlyMap<InstallationId, CalendarDate>,
+  now: Date,
+  readsBooks: boolean,
+): Content[] {
+  const { installation: id, name, health, cause, delivery, states, verdict } = status;
+  const label = labelOf({ id, name });
+  const count = (state: string) =>
+    [states.invoices, states.payments, states.prepayments].reduce((all, each) => all + (each[state] ?? 0), 0);
+  return [
+    html`<a href=${readsBooks ? `/${id}/month` : `/${id}/windows`}>${label}</a>`,
+    html`<span class=${['ok', 'new', 'waiting'].includes(health) ? undefined : 'needed'}>${healthNames[health]}</span>`,
+    status.last_window === null ? texts.never : ago(status.last_window.opened_at, now, currentLanguage()),
+    needed(count('held')),
+    needed(count('late')),
+    needed(delivery?.refused ?? 0),
+    delivery?.left ?? '',
+    closed.get(id) ?? html`<span class="dim">${texts.notClosed}</span>`,
+    verdictText(verdict, now),
+    cause === null ? '' : shown(status.next_step),
+  ];
+}
+
+function verdictText({ reconciled }: InstallationStatus['verdict'], now: Date): Content {
+  if (reconciled === null) return html`<span class="dim">${texts.notChecked}</span>`;
+  const at = ago(reconciled.checked_at, now, currentLanguage());
+  if (reconciled.ok) return texts.agrees({ at });
+  return html`<span class="needed">${texts.differs({ equations: reconciled.failing.join(', '), at })}</span>`;
+}
+
+/** A count that a person must act on, or nothing. */
+function needed(count: number): Content {
+  return count === 0 ? '' : html`<span class="needed">${count}</span>`;
+}

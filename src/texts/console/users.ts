@@ -1,0 +1,68 @@
+import { catalogue } from '../catalogue.ts';
+import type { PlainError } from '../plain-error.ts';
+
+/** The commands `vetledger console` and `vetledger user`. */
+export const userTexts = catalogue('console/users.userTexts', {
+  listening: ({ url }: { url: string }) => `The console is served at ${url}`,
+  added: ({ name, link }: { name: string; link: string }) =>
+    `Added ${name}. This link sets the password. It works once, for 24 hours:\n${link}`,
+  passwordLink: ({ name, link }: { name: string; link: string }) =>
+    `This link sets the password of ${name}. It works once, for 24 hours. It ends all sessions of ${name}:\n${link}`,
+  granted: ({ name, role, installation }: { name: string; role: string; installation: number | null }) =>
+    `${name} is ${role}${installation === null ? '' : ` of installation ${installation}`}.`,
+  revoked: ({ name, role, installation }: { name: string; role: string; installation: number | null }) =>
+    `${name} is no longer ${role}${installation === null ? '' : ` of installation ${installation}`}.`,
+  disabled: ({ name }: { name: string }) => `${name} is disabled. All sessions of ${name} have ended.`,
+  noUsers: 'There are no users. Add one with `vetledger user add`.',
+  disabledMark: 'disabled',
+  noRole: 'no role',
+  disableQuestion: ({ name }: { name: string }) => `Disable ${name}? The name cannot be used again.`,
+});
+
+export const userErrors = catalogue('console/users.userErrors', {
+  nameInvalid: ({ name }: { name: string }): PlainError => ({
+    code: 'user_name_invalid',
+    message: `${name} is not a user name.`,
+    todo: 'Use 2 to 60 letters, digits, dots, hyphens, underscores and at signs.',
+  }),
+  nameTaken: ({ name }: { name: string }): PlainError => ({
+    code: 'user_name_taken',
+    message: `The name ${name} is or was the name of a user. A name is never given to a second person.`,
+    todo: 'Choose another name, or use `vetledger user role` for the user who has it.',
+  }),
+  unknown: ({ name }: { name: string }): PlainError => ({
+    code: 'user_unknown',
+    message: `There is no user ${name}.`,
+    todo: '`vetledger user list` shows the users.',
+  }),
+  isDisabled: ({ name }: { name: string }): PlainError => ({
+    code: 'user_disabled',
+    message: `The user ${name} is disabled.`,
+    todo: 'Add the person with another name.',
+  }),
+  roleUnknown: ({ role, known }: { role: string; known: string }): PlainError => ({
+    code: 'role_unknown',
+    message: `${role} is not a role.`,
+    todo: `Use one of these: ${known}.`,
+  }),
+  installationNeeded: ({ role }: { role: string }): PlainError => ({
+    code: 'role_needs_installation',
+    message: `The role ${role} belongs to an installation.`,
+    todo: 'Name it with `--installation`.',
+  }),
+  adminEverywhere: (): PlainError => ({
+    code: 'role_without_installation',
+    message: 'The role admin belongs to no installation.',
+    todo: 'Leave `--installation` out.',
+  }),
+  lastAdmin: ({ name }: { name: string }): PlainError => ({
+    code: 'last_admin',
+    message: `${name} is the last administrator of users. Nothing was changed.`,
+    todo: 'Give another user the role admin first.',
+  }),
+  noSuchRole: ({ name, role }: { name: string; role: string }): PlainError => ({
+    code: 'role_not_granted',
+    message: `${name} does not have the role ${role} there.`,
+    todo: '`vetledger user list` shows the roles.',
+  }),
+});
