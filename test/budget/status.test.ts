@@ -100,7 +100,7 @@ describe('status', () => {
       'unallocatedpayment.list  [##........----------]    20    80  100  lowered from 200 after a 429',
     );
     expect(stdout).toMatch(
-      /invoicepayment\.list +\[.*\] +20 +0 +1 +lowered from 100 after a 429, blocked until .* \+0[23]:00: the source asked for it/,
+      /invoicepayment\.list +\[.*\] +20 +0 +1 +lowered from 100 after a 429, blocked until .* \+0[23]:00: the source requested this pause \(Retry-After\)/,
     );
     expect(stdout).toContain('vetledger budget reset');
     const until = Date.parse(json().installations[0].budgets[1].blocked_until);

@@ -65,6 +65,8 @@ describe('help', async () => {
         'reconcile',
         'ledger',
         'adopt',
+        'console',
+        'user',
         'erase',
         'export',
         'report',

@@ -164,7 +164,7 @@ describe('documents that come after the close', () => {
     ]);
     const text = (await command('explain', 'invoice', String(changed))).stdout;
     expect(text).toMatch(
-      /decided .*agreed \(the document is no longer late\)\n.*agreed \(about an earlier version of it\)/,
+      /decided .*agreed \(the document is no longer late\)\n.*agreed \(about an earlier version of the document\)/,
     );
   });
 

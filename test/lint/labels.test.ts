@@ -13,6 +13,8 @@ const allowedFiles: Record<string, string> = {
   'src/cli/program.ts': 'the names of commands, and the summaries of the help',
   'src/cli/dev.ts': 'the configuration file of `vetledger dev`, and a line for the shell',
   'src/cli/dev-tryton.ts': 'a setting of that file, and a line for the shell',
+  'src/cli/dev-console.ts': 'signals of processes, and arguments of the console',
+  'src/cli/commands/user.ts': 'names of commands, and the recorded reason',
   'src/cli/commands/explain-answer.ts': 'JSON',
   'src/cli/commands/report-output.ts': 'JSON and CSV',
 };

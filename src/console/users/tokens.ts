@@ -12,7 +12,7 @@ export function tokenHash(token: string): string {
 
 /**
  * The text that a form of this session carries, so that another site cannot send it. It differs in each page, so that the
- * compressed length of a page tells nothing about it.
+ * compressed length of a page does not reveal it.
  */
 export function formToken(session: string): string {
   const mask = randomBytes(32);

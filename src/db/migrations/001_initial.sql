@@ -2112,8 +2112,8 @@ create table erp_books_foreign (
 );
 
 ---------------------------------------------------------------------------------------------------- the console
--- Users, sessions and sign-ins of the console (src/console). The console has a database role of its own, which reads
--- the books under row-level security (src/db/console-role.ts).
+-- Users, sessions and sign-ins of the console (src/console). The console signs in with a separate database role, which
+-- reads the books under row-level security (src/db/console-role.ts).
 create schema vetledger_console;
 
 create table vetledger_console.subject (
@@ -2145,7 +2145,7 @@ create table vetledger_console.subject_role (
   check ((role = 'admin') = (installation is null))
 );
 
--- A session is known only by the hash of its token, so that a copy of this table signs nobody in.
+-- A session is known only by the hash of its token, so that a copy of this table cannot be used to sign in.
 create table vetledger_console.session (
   token_hash text primary key,
   subject_id bigint not null references vetledger_console.subject (id),
