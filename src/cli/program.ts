@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import type { ReportName } from '../reports/index.ts';
 import { languages } from '../texts/catalogue.ts';
-import { exitCodes } from '../texts/exit-codes.ts';
 import type { Definition } from './command.ts';
 import { CommandContext, type CommonOptions, type Io } from './context.ts';
+import { examplesText, exitCodesText, helpIn, sentenceOf } from './help.ts';
 
 /** A command with its arguments, its summary in the help, and the loader of its file. A group of commands has no file. */
 type Listed = [usage: string, summary: string, load?: () => Promise<{ command: Definition<never> }>];
@@ -223,6 +223,7 @@ export async function createProgram(
   finished: (exitCode: number) => void,
   args?: readonly string[],
 ): Promise<Command> {
+  const { language = 'en' } = io;
   const program = new Command('vetledger')
     .description(
       'Posts a veterinary practice’s invoices, payments and prepayments into its accountants’ books, exactly once.',
@@ -239,7 +240,8 @@ export async function createProgram(
       writeErr: () => {},
       outputError: () => {},
     })
-    .addHelpText('after', exitCodesText());
+    .configureHelp(helpIn(language))
+    .addHelpText('after', () => exitCodesText(language));
   for (const [usage, summary, load] of commands) {
     const command = addCommand(program, usage, summary);
     if (load === undefined) continue;
@@ -253,7 +255,7 @@ export async function createProgram(
     if (definition === undefined) continue;
     definitions.set(command, definition);
     if (definition.description !== undefined) command.description(definition.description);
-    command.addHelpText('after', examplesText(definition.examples));
+    command.addHelpText('after', () => examplesText(definition.examples, language));
     command.action(async () => {
       const options = command.opts<CommonOptions>();
       const names = command.processedArgs.flat().flatMap((name) => (name === undefined ? [] : String(name)));
@@ -271,20 +273,11 @@ function addCommand(program: Command, usage: string, summary: string): Command {
   return parent
     .command(below === undefined ? usage : usage.slice(name.length + 1))
     .summary(summary)
-    .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
+    .description(sentenceOf(summary))
     .helpOption('--help', 'print this help');
 }
 
 /** The command words of a usage text: `problems` and `retry` for `problems retry [id...]`. */
 function namesOf(usage: string): string[] {
   return usage.split(' ').filter((word) => /^[a-z]/.test(word));
-}
-
-function examplesText(lines: [string, string][]): string {
-  return `\nExamples:\n${lines.map(([line, purpose]) => `  $ ${line}\n      ${purpose}`).join('\n')}`;
-}
-
-function exitCodesText(): string {
-  const lines = Object.entries(exitCodes).map(([code, meaning]) => `  ${code}  ${meaning}`);
-  return `\nExit codes:\n${lines.join('\n')}\n\nStart with: vetledger dev`;
 }

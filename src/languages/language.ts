@@ -1,12 +1,14 @@
 import { type Language, languages, showing } from '../texts/catalogue.ts';
 import type { recognised } from './recognise.ts';
-import type { translatorInto } from './translations.ts';
+import type { translationsInto, translatorInto } from './translations.ts';
 
 /** The result of rendering, which must not be a promise. */
 export type Rendered<T> = T extends PromiseLike<unknown> ? never : T;
 
 let current: Language = 'en';
-let foreign: { recognised: typeof recognised; translatorInto: typeof translatorInto } | undefined;
+let foreign:
+  | { recognised: typeof recognised; translatorInto: typeof translatorInto; translationsInto: typeof translationsInto }
+  | undefined;
 
 /**
  * Loads all catalogues and the library for messages, which only languages other than English need. Call it before
@@ -15,7 +17,8 @@ let foreign: { recognised: typeof recognised; translatorInto: typeof translatorI
 export async function loadLanguage(language: Language): Promise<void> {
   if (language === 'en' || foreign !== undefined) return;
   const [recogniser, translations] = await Promise.all([import('./recognise.ts'), import('./translations.ts')]);
-  foreign = { recognised: recogniser.recognised, translatorInto: translations.translatorInto };
+  const { translatorInto, translationsInto } = translations;
+  foreign = { recognised: recogniser.recognised, translatorInto, translationsInto };
 }
 
 function loaded(): NonNullable<typeof foreign> {
@@ -48,6 +51,14 @@ export function currentLanguage(): Language {
  */
 export function shown(text: string, language: Language = current): string {
   return language === 'en' ? text : loaded().recognised(text, language);
+}
+
+/**
+ * A text of `--help` in `language`. Its translation is stored by the English text, so a changed text needs a new
+ * translation. Undefined if there is none.
+ */
+export function helpText(text: string, language: Language): string | undefined {
+  return language === 'en' ? text : loaded().translationsInto(language).get(`help.${text}`);
 }
 
 /** The language with this name. Undefined if there is none. */
