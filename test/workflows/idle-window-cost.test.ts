@@ -89,7 +89,11 @@ test('an idle window is one activity, at most 15 events, and one question a list
   const counted = async () => {
     const statements = vi.spyOn(pg.Client.prototype, 'query');
     const done = await idleWindow();
-    sentBy.push(statements.mock.calls.length);
+    const texts = statements.mock.calls.map(([query]: unknown[]) =>
+      typeof query === 'string' ? query : (query as { text: string }).text,
+    );
+    // One statement finishes all requests that end together, so the number of these depends on the load of the machine.
+    sentBy.push(texts.filter((text) => !text.startsWith('select budget_finish(')).length);
     statements.mockRestore();
     return done;
   };
@@ -105,7 +109,7 @@ test('an idle window is one activity, at most 15 events, and one question a list
   // Each workflow task and each statement costs processor time.
   expect(tasksIn(events)).toBe(2);
   expect(sent).toBeGreaterThan(20);
-  expect(sent).toBeLessThan(40);
+  expect(sent).toBeLessThan(39);
   const now = Object.entries(listRequests(clinic)).map(([action, n]) => [action, n - (asked[action] ?? 0)]);
   expect(Object.fromEntries(now)).toEqual({
     ...{ 'invoice.list': 1, 'unallocatedpayment.list': 1, 'invoicepayment.list': 1, 'invoicerow.list': 1 },
