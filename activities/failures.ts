@@ -36,7 +36,7 @@ export function toFailure(error: unknown): unknown {
     const plain = serviceErrors.listUnprovable({ reason: error.message });
     return ApplicationFailure.nonRetryable(error.message, plain.code, plain);
   }
-  // Retryable: the next attempt reads the mapping in force.
+  // This failure is retryable, because the next attempt reads the mapping in force.
   if (error instanceof MappingSuperseded) {
     return ApplicationFailure.retryable(error.message, error.code, plainErrorOf(error));
   }

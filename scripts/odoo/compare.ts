@@ -271,7 +271,7 @@ for (const line of posted) {
 }
 compare('amount of tax', ourAmounts, theirAmounts);
 
-// Amounts by tag: the figures of Odoo's tax report, compared with the figures that our books and the taxes' tags imply
+// Amounts by tag. The figures of Odoo's tax report must equal the figures that our books and the taxes' tags imply.
 const [ourFigures, theirFigures] = [new Map<string, bigint>(), new Map<string, bigint>()];
 const [untaggedOurs, untaggedTheirs] = [new Map<string, bigint>(), new Map<string, bigint>()];
 for (const name of new Set([...ourAmounts.keys(), ...ourBases.keys()])) {

@@ -203,7 +203,7 @@ for (const { account, debit, credit, move } of lines) {
 }
 compare('account', ourBalance, theirBalance);
 
-// The VAT report: by tax, credits positive
+// The VAT report has a line for each tax, credits positive.
 const taxOfGroup = new Map<string, string>();
 const ourVat = new Map<string, bigint>();
 const taxName = (group: string, rate: string) => {

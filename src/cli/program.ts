@@ -232,7 +232,7 @@ export async function createProgram(
     .helpOption('--help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .exitOverride()
-    // Otherwise commander would assign --json in `problems retry … --json` to `problems`.
+    // Without this, commander would assign --json in `problems retry … --json` to `problems`.
     .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),

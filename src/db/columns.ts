@@ -31,7 +31,7 @@ function column<T>(sqlType: string, ...oids: number[]): Column<T> {
 
 /** bigint, int or smallint as a safe integer (src/db/pool.ts refuses others). */
 export const integer = column<number>('bigint', 20, 21, 23);
-/** double precision: seconds and shares, never an amount. */
+/** double precision, for seconds and shares. Amounts never have this type. */
 export const float = column<number>('double precision', 701);
 /** text, varchar or name. */
 export const text = column<string>('text', 25, 1043, 19);

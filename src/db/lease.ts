@@ -67,8 +67,8 @@ export class LeaseExpired extends Error {
 }
 
 /**
- * Seconds until a lease expires without renewal. It covers a few failed renewals, and it is the delay after a holder's
- * process was killed.
+ * Seconds until a lease expires without renewal. A lease outlasts a few failed renewals. After a holder's process was
+ * killed, others have to wait this long.
  */
 export function leaseSeconds({ company }: LeaseScope): number {
   return company === undefined ? 90 : companyLeaseSeconds;

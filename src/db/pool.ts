@@ -79,7 +79,7 @@ export function openDatabase(url: string | (() => string), options: DatabaseOpti
   };
   const db = knex({
     client: 'pg',
-    // Otherwise knex writes the values of a failed statement, which are personal data, into its error.
+    // By default, knex writes the values of a failed statement, which are personal data, into its error.
     compileSqlOnError: false,
     connection: (typeof url === 'string' ? settings(url) : following(url)) as Knex.PgConnectionConfig,
     searchPath: [schemaName],

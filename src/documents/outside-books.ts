@@ -6,11 +6,15 @@ import { type CalendarDate, type DocumentKind, documentKinds, type InstallationI
 
 /**
  * The reason why a document is not in the books as the source has it (ACCOUNTING E6). Each document counts once, for
- * the first reason that applies: - `left_as_posted`: it is posted, and the accountant declined its change. It counts as
- * in the books. - `missing_in_source`: it is posted, and the source does not show it. - `change_held`: it is posted,
- * and its change is held. - `waiting`: it is held, and the accountant decided to wait. - `late`: it is held because of
- * a closed period or its date. - `held`: it is held for any other problem. - `pending`: it was read, and not judged
- * yet. - `put_aside`: a record from which no document can be made.
+ * the first reason that applies:
+ * - `left_as_posted`: it is posted, and the accountant declined its change. It counts as in the books.
+ * - `missing_in_source`: it is posted, and the source does not show it.
+ * - `change_held`: it is posted, and its change is held.
+ * - `waiting`: it is held, and the accountant decided to wait.
+ * - `late`: it is held because of a closed period or its date.
+ * - `held`: it is held for any other problem.
+ * - `pending`: it was read, and not judged yet.
+ * - `put_aside`: a record from which no document can be made.
  */
 export const outsideReasons = [
   'left_as_posted',

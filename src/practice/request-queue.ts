@@ -16,7 +16,7 @@ const slotsAtOnce = 16;
 /** A request that waits for a slot. */
 export interface Waiter {
   readonly weight: number;
-  /** The lowest number goes first. Among equals, the first to arrive goes first. */
+  /** The request with the lowest number is sent first. Among equal numbers, the oldest request is sent first. */
   readonly priority: number;
   /** Time by the `elapsed` of the clock. */
   readonly arrivedMs: number;

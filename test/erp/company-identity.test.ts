@@ -160,7 +160,7 @@ describe('an installation whose configuration names the same company differently
     expect(second.held.filter((entry) => entry.key === key)).toHaveLength(1);
     expect(second.sent.map(({ kind }) => kind)).not.toContain('create');
     expect(await inUse()).toEqual([companyKey(byId)]);
-    // Then the other way round.
+    // Then the configuration changes back, from the id of the company to no name.
     await enqueued(1, unnamed, 1, 20);
     expect(await slice(1, open(unnamed))).toMatchObject({ delivered: 1, waitingFor: null });
     expect(await inUse()).toEqual([companyKey(unnamed)]);

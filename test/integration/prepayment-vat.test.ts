@@ -173,7 +173,7 @@ test('E8 names the prepayment whose VAT is not what belongs to its rest', async 
       `update entry_line set amount = 20.00 where entry_id = ${entry} and role in ('vat', 'prepayment_vat')`,
     );
   });
-  // Remaining: 40.64 - 20.00 - 6.10 = 14.54. Of 200.00, 51.00 are unused: 10.36.
+  // The remaining VAT is 40.64 - 20.00 - 6.10 = 14.54. Of the 200.00, 51.00 are unused, with a VAT of 10.36.
   expect((await reportOf(clinic)).equations.E8).toMatchObject({
     ok: false,
     difference: '4.18',

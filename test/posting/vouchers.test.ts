@@ -30,7 +30,7 @@ const card = (sum: string, changes: Partial<RowRecord> = {}) =>
 
 describe('a net group sent to a liability', () => {
   test('is settled first at its exact amount; the others share the cents', () => {
-    // Exact: 10.005 + 10.005 + 20.00 net, 2.4012 + 2.4012 VAT. Totals 40.01, 4.80, 44.81 (44.8124 rounded).
+    // The exact sums are 10.005 + 10.005 + 20.00 net and 2.4012 + 2.4012 VAT. The totals are 40.01, 4.80 and 44.81 (44.8124 rounded).
     const facts = invoiceFacts(invoiceOf(['40.01', '4.80', '44.81']), [
       rowOf('3000', '10.005', '2.4012', '12.4062', { id: 11 }),
       rowOf('3010', '10.005', '2.4012', '12.4062', { id: 12 }),

@@ -154,7 +154,7 @@ async function inClinic(seed: number, work: (clinic: Clinic) => Promise<void>): 
   const clinic = new Clinic(seed);
   try {
     await clinic.follow(10);
-    // No daemon reconciles here.
+    // In this simulation, no daemon reconciles.
     expect(await clinic.status()).toMatchObject({
       late: false,
       cause: { code: expect.stringMatching(/^(held|never_reconciled)$/) },

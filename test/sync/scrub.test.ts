@@ -83,7 +83,7 @@ describe('a pass', () => {
     const pass = await newest();
     expect(pass).toMatchObject({ pass: before + 1, finishedAt: expect.any(Date) });
     expect(kills).toBeGreaterThan(3);
-    // Only a killed step is read again.
+    // A step is read again only if it was killed.
     expect(requests).toBeLessThanOrEqual(whole + 2 * kills + 2);
   });
 

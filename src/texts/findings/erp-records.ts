@@ -78,7 +78,7 @@ export const erpRecordFindings = catalogue('findings/erp-records.erpRecordFindin
     named,
     ids,
   }: Record<'erp' | 'parties' | 'named' | 'ids', string> & { n: number }): string =>
-    `${erp} has ${n} ${parties} ${named} (ids ${ids}): remove it from all but one`,
+    `${erp} has ${n} ${parties} ${named} (ids ${ids}): only one of them may have it`,
   partyInactive: ({
     erp,
     party,

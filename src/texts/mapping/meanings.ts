@@ -104,7 +104,7 @@ export const specsMeanings = catalogue('mapping/meanings.specsMeanings', {
   payments: 'payments in the field names of the practice API; without `invoice` they belong to the first invoice',
   prepayments: 'prepayments in the field names of the practice API',
   entries: ({ tags }: { tags: string }): string =>
-    `all expected entries, written by hand: a line "DATE KIND ID", and below it indented lines "ACCOUNT  AMOUNT", with credits negative. After a ";" expected tags: ${tags}`,
+    `all expected entries, written by hand: a line "DATE KIND ID", and below it indented lines "ACCOUNT  AMOUNT", with credits negative. After a ";", each line may name its expected tags: ${tags}`,
   remarks: 'every document with remarks, and their codes; if absent, remarks are not compared',
   held: 'every document that must be held, with its problem code',
   timezone: 'time zone of the installation',

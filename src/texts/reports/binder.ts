@@ -50,7 +50,7 @@ export const binderTexts = catalogue('reports/binder.binderTexts', {
     'receivables.csv': 'Open invoices at the end of the month, by days after the due date.',
     'prepayments.csv': 'Prepayments of clients: the documents of each client with a balance.',
     'vouchers.csv': 'Gift cards and vouchers: sold, redeemed and unused.',
-    'late-entries.csv': 'Entries on another day than their document, or late for its VAT period.',
+    'late-entries.csv': 'Entries that have another date than their document, or that are late for its VAT period.',
     'open-documents.csv': 'Held, late and unfinished documents at the close, as the checklist names them.',
     'closes.csv': 'All closes and reopenings up to this close, and the reopening after it.',
     'decisions.csv': 'Decisions of people from the first day of the month until the close, with name and reason.',

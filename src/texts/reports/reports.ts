@@ -57,7 +57,7 @@ export const sectionTitles = catalogue('reports/reports.sectionTitles', {
     'Late: posted, or due in the ERP, after their VAT period was first closed; the accountant chooses the return for them',
   bookedVatLate: 'VAT of late entries: recorded after their VAT period was first closed',
   bookedPrepayments: 'Prepayments of clients with a balance, by the entries',
-  lateEntries: 'Entries on another day than their document, or late for its VAT period',
+  lateEntries: 'Entries that have another date than their document, or that are late for its VAT period',
   decisions: 'Decisions of people from the first day of the month until the close',
   checklist: 'Checklist of the close',
   openDocuments: 'Documents that were not in the books at the close',

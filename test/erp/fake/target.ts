@@ -46,8 +46,8 @@ export interface Circumstances {
   /** The time that the server works on a request. It is at most the time in the record. */
   workMs: number;
   /**
-   * Additional time beyond the record's, after which delivery no longer expects the server to work. The default is
-   * none.
+   * The time for which the server works longer than its record says. The delivery does not expect such work. The
+   * default is none.
    */
   lateMs?: number;
   backMs: number;
