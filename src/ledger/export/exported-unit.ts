@@ -154,11 +154,14 @@ function summaryLineFacts(line: SummaryLine, departmentId: number | null, decima
   ]);
 }
 
+/** VAT that the clinic owes, now or when its clients pay. */
+const owed: ReadonlySet<LineRole> = new Set(['vat', 'vat_not_due', 'opening_vat_not_due']);
+
 /** The type of account for a role. Some formats declare it. */
 export function accountType(role: LineRole): 'asset' | 'liability' | 'income' | 'expense' {
   if (role === 'revenue') return 'income';
   if (role === 'rounding') return 'expense';
-  return role === 'vat' || role.endsWith('_liability') ? 'liability' : 'asset';
+  return owed.has(role) || role.endsWith('_liability') ? 'liability' : 'asset';
 }
 
 /**

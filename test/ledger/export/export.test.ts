@@ -5,7 +5,7 @@ import { row } from '../../../src/db/rows.ts';
 import type { LedgerEntry } from '../../../src/domain/entry.ts';
 import { Money } from '../../../src/domain/money.ts';
 import { type ExportFormatName, type ExportInstallation, exportEntries } from '../../../src/ledger/export/export.ts';
-import { exportedUnit } from '../../../src/ledger/export/exported-unit.ts';
+import { accountType, exportedUnit } from '../../../src/ledger/export/exported-unit.ts';
 import { appendEntries } from '../../../src/ledger/journal/append-entries.ts';
 import type { LineRole } from '../../../src/terms.ts';
 import { useDatabase } from '../../support/database.ts';
@@ -337,4 +337,15 @@ describe('streaming', () => {
     );
     expect(n).toBe(0);
   });
+});
+
+it.each<[role: LineRole, type: string]>([
+  ['vat', 'liability'],
+  ['vat_not_due', 'liability'],
+  ['opening_vat_not_due', 'liability'],
+  ['prepayment_vat', 'asset'],
+  ['prepayment_liability', 'liability'],
+  ['receivable', 'asset'],
+])('an account of the role %s is a %s', (role, type) => {
+  expect(accountType(role)).toBe(type);
 });
