@@ -22,10 +22,15 @@ export function isSinceStart(recorded: CalendarDate | null, { startDate }: Posti
 
 /**
  * What a decision is about: the entry in force, and the entry that the document would become, or its state if it
- * would have none. Other facts or another mapping with the same entry need no new decision.
+ * would have none. Other facts or another mapping with the same entry need no new decision. Nor does the VAT that a new
+ * payment moves (R13), because it depends on the posting of its invoice.
  */
 export function versionOf({ entry, state }: Judgement, { inForce }: Pick<PostedBefore, 'inForce'>): string {
-  return `${inForce?.id ?? 'new'} ${entry === null ? state : entryContentHash(entry)}`;
+  if (entry === null) return `${inForce?.id ?? 'new'} ${state}`;
+  if (inForce !== null || entry.document.kind !== 'payment')
+    return `${inForce?.id ?? 'new'} ${entryContentHash(entry)}`;
+  const lines = entry.lines.filter(({ rule }) => rule !== 'R13');
+  return `new ${entryContentHash({ ...entry, lines })}`;
 }
 
 /** Whether the version of a posted document has no entry, so that only a reversal would be posted (ACCOUNTING R3). */

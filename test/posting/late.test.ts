@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { post } from '../../src/posting/index.ts';
 import { isReversalOnly } from '../../src/posting/late.ts';
 import type { DocumentFacts, LateDecisionKind, PostedBefore, PostingContext } from '../../src/posting/types.ts';
+import { DueScene } from './due-support.ts';
 import { booksAfter, contextOf, invoice1001, mappingOf, nothingBefore, paymentFacts, paymentOf } from './support.ts';
 
 const redate = mappingOf({ policies: { locked_period: 'redate' } });
@@ -317,4 +318,24 @@ describe('made since the cut-over (start_date 2026-01-01) and dated before it', 
     // The accountant decided to post its invoice too.
     expect(redated({ invoiceDecidedIn: true })?.lines.map(({ role }) => role)).toEqual(['card_clearing', 'receivable']);
   });
+});
+
+test('the decision about a new payment holds when its invoice is posted, which makes it move VAT (R13)', () => {
+  const context = contextOf({ ...closed, mapping: mappingOf({ policies: { vat_due: { payment: '2026-01-01' } } }) });
+  const scene = new DueScene(contextOf({ mapping: context.mapping }));
+  const payment = paymentOf(0, '100.00', { dateAdded: '2026-01-20T12:00:00+02:00' });
+  scene.see(invoice1001());
+  const judged = () =>
+    post({ ...paymentFacts(payment, invoice1001().invoice), due: scene.books() }, nothingBefore, context);
+  const first = judged();
+  const decisions = [{ decision: 'redate' as const, version: first.late?.version ?? '' }];
+  scene.invoice(invoice1001());
+  const then = post(
+    { ...paymentFacts(payment, invoice1001().invoice), due: scene.books() },
+    { ...nothingBefore, decisions },
+    context,
+  );
+  expect(then.entries.map(({ date, lines }) => [date, lines.filter(({ rule }) => rule === 'R13').length])).toEqual([
+    ['2026-02-01', 4],
+  ]);
 });
