@@ -1,5 +1,5 @@
 import { signed } from '../../../domain/entry.ts';
-import { Money, zero } from '../../../domain/money.ts';
+import { Money, sum, zero } from '../../../domain/money.ts';
 import type { LineRole, Side } from '../../../terms.ts';
 
 /** The fields of a line that splitting into pairs needs. `amount` is positive. */
@@ -44,21 +44,35 @@ function aroundOne<Line extends PairedLine>(lines: readonly Line[]): Pair<Line>[
   return lines.flatMap((line) => (line === centre ? [] : { line, against: centre, amount: line.amount }));
 }
 
+/**
+ * Pairs the lines in their order. No account may keep more than the half of the amounts that are left, because then it would have to
+ * be paired with itself; so a pair takes only a part of its lines if needed. Null if one account has more than the half of all.
+ */
 function split<Line extends PairedLine>(lines: readonly Line[]): Pair<Line>[] | null {
-  const credits = lines.flatMap((line) => (line.side === 'credit' ? { line, left: line.amount } : []));
+  const open = lines.map((line) => ({ line, left: line.amount }));
+  const debits = open.filter(({ line }) => line.side === 'debit');
+  const credits = open.filter(({ line }) => line.side === 'credit');
+  const accounts = new Map<string, Money>();
+  for (const { account, amount } of lines) accounts.set(account, (accounts.get(account) ?? zero).plus(amount));
+  let total = sum(debits.map(({ left }) => left));
   const pairs: Pair<Line>[] = [];
-  for (const line of lines) {
-    if (line.side === 'credit') continue;
-    let left: Money = line.amount;
-    for (const credit of credits) {
-      if (left.isZero()) break;
-      if (credit.left.isZero() || credit.line.account === line.account) continue;
-      const amount = Money.min(left, credit.left);
-      pairs.push({ line, against: credit.line, amount });
-      left = left.minus(amount);
-      credit.left = credit.left.minus(amount);
-    }
-    if (!left.isZero()) return null;
+  while (!total.isZero()) {
+    const before = total;
+    for (const debit of debits)
+      for (const credit of credits) {
+        const [own, other] = [debit.line.account, credit.line.account];
+        if (own === other || debit.left.isZero() || credit.left.isZero()) continue;
+        const others = [...accounts].flatMap(([account, left]) => (account === own || account === other ? [] : [left]));
+        const amount = Money.min(debit.left, credit.left, total.minus(Money.max(zero, ...others)));
+        if (!amount.greaterThan(0)) continue;
+        pairs.push({ line: debit.line, against: credit.line, amount });
+        for (const one of [debit, credit]) {
+          one.left = one.left.minus(amount);
+          accounts.set(one.line.account, (accounts.get(one.line.account) ?? zero).minus(amount));
+        }
+        total = total.minus(amount);
+      }
+    if (total.equals(before)) return null;
   }
   return pairs;
 }
