@@ -34,7 +34,7 @@ export const nightlyTests = [
   'test/hostile/*.test.ts',
   'test/integration/{mapping-ways,prepayment-vat-clinic,preview-lives,redate-summaries}.test.ts',
   'test/lint/layers.test.ts',
-  'test/month-end/{month-end,closed-in-erp}.test.ts',
+  'test/month-end/{month-end,variants,files,closed-in-erp}.test.ts',
   'test/simulation/rare-mutants.test.ts',
   'test/simulator/{delivery,mutants,outages}.test.ts',
 ];

@@ -118,6 +118,41 @@ export function comeLate({ sandbox: { clinic } }: World, changed: number): numbe
   return clinic.createInvoice({ department, client, invoice_date: '2025-10-30', rows: [forgotten] }).id;
 }
 
+/**
+ * After the return is filed, an October sale is credited and refunded, and a visit of October is invoiced and credited. Both have dates
+ * of October. Returns the documents that are late.
+ */
+export function comeLateAgain({ sandbox: { clinic }, instantOf }: World): string[] {
+  const paid = clinic.invoices.all().findLast(({ id, status, invoice_date, credit_note, due_sum, total_vat }) => {
+    const payments = clinic.invoicePayments.of(id);
+    const isPlain = payments.length > 0 && payments.every(({ payment_type: type }) => type === 0);
+    return (
+      status === 3 &&
+      !credit_note &&
+      isPlain &&
+      invoice_date.startsWith('2025-10') &&
+      Number(due_sum) === 0 &&
+      Number(total_vat) > 0
+    );
+  });
+  if (!paid) throw new Error('no sale of October is paid by card');
+  const credit = clinic.credit(paid.id, { useOriginalDate: true });
+  const refund = clinic.pay(credit.id, { payment_type: 0, date_added: instantOf(`${paid.invoice_date} 18:00`) });
+  const client = privateClient(clinic);
+  const visit = clinic.createInvoice({ department, client, invoice_date: '2025-10-30', rows: [surgery, vaccination] });
+  const undone = clinic.credit(visit.id, { useOriginalDate: true });
+  clinic.pay(visit.id, { payment_type: 1 });
+  clinic.pay(undone.id, { payment_type: 1 });
+  return [`invoice/${credit.id}`, `payment/${refund.id}`, `invoice/${visit.id}`, `invoice/${undone.id}`];
+}
+
+/** The price of the forgotten visit changes. */
+export function changeAgain({ sandbox: { clinic } }: World, forgotten: number): void {
+  const [row] = clinic.invoiceRows.of(forgotten);
+  if (!row) throw new Error(`invoice ${forgotten} has no rows`);
+  clinic.updateRow(row.id, { sum: '70.0000', sum_vat: '9.8000', sum_total: '79.8000' });
+}
+
 const friday = 5;
 const euCompany = 2;
 

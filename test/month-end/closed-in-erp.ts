@@ -65,6 +65,7 @@ class ClosedInErp {
     await this.#becomesLate(declared, unsent);
     const redated = await this.#decide();
     await this.#afterwards(declared, unsent, redated);
+    await this.#file(declared, unsent);
     return this.#differences;
   }
 
@@ -146,6 +147,43 @@ class ClosedInErp {
     this.#compare('complete once all is decided and sent', await this.#complete(0), true);
   }
 
+  /**
+   * October is filed as declared, and a correction return takes what was redated. Entries that were cancelled out are in neither, but
+   * the VAT accounts of the month still tie.
+   */
+  async #file(declared: Return, unsent: Return): Promise<void> {
+    const corrected = figures([...Object.entries(declared), ...Object.entries(unsent)]);
+    const moved = total(declared);
+    const steps = [
+      { options: '--take-late none', filed: declared, late: unsent, elsewhere: {} },
+      { options: '--correction', filed: corrected, late: {}, elsewhere: unsent },
+    ];
+    for (const { options, filed, late, elsewhere } of steps) {
+      await this.#markFiled(options);
+      const report = await this.#vat(october);
+      const what = `report vat of October, filed with ${options}`;
+      this.#compare(what, returnOf(report.filed), filed);
+      this.#compare(`${what}: changed since`, returnOf(report.since), {});
+      this.#compare(`${what}: late items`, returnOf(report.late), late);
+      this.#compare(
+        `${what}: cancelled out`,
+        [report.cancelled_out?.length !== 0, returnOf(report.cancelled_out)],
+        [true, {}],
+      );
+      const accounts = figures((report.accounts ?? []).map(({ tax }) => ['tax', tax]));
+      this.#compare(`${what}: the VAT accounts`, accounts.tax, moved);
+      this.#compare(`${what}: November`, returnOf((await this.#vat(november)).taken_elsewhere), elsewhere);
+    }
+  }
+
+  async #markFiled(options: string): Promise<void> {
+    const line = `report vat --month ${october} --mark-filed ${options}`;
+    const { installations } = (await this.#run(`${line} --dry-run`)) as {
+      installations: { vat_return: { to_file: { shown: string } } }[];
+    };
+    await this.#run(`${line} --shown ${installations[0]?.vat_return.to_file.shown} ${by}`);
+  }
+
   async #complete(code: number): Promise<boolean> {
     const { complete } = (await this.#run('reconcile --erp --complete', code)) as { complete: boolean };
     return complete;
@@ -175,6 +213,11 @@ class ClosedInErp {
 /** A section in the form of the ERP's return. */
 const returnOf = (section: Figure[] = []): Return =>
   figures(section.flatMap(({ code, base, tax }) => [[`${code} base`, base] as const, [`${code} tax`, tax] as const]));
+
+/** The tax of a return. */
+const total = (of: Return): string | undefined =>
+  figures(Object.entries(of).flatMap(([name, amount]) => (name.endsWith(' tax') ? [['tax', amount] as const] : [])))
+    .tax;
 
 /** The name of the tax in Odoo for a VAT group of the clinic. */
 const codeOf = (group: string) => `${group.split(' ').at(-1)}%`;

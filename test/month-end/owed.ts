@@ -1,9 +1,7 @@
 // Gift cards that a mapping posts as revenue: the checklist of the close lists them until the mapping accepts them.
 
-import { readFileSync } from 'node:fs';
 import { Decimal } from 'decimal.js';
 import { giftCardAccount } from '../../sandbox/src/catalogue.ts';
-import { demoMapping } from '../support/demo-config.ts';
 import { monthEnd } from './compare.ts';
 import { installation, type World } from './world.ts';
 
@@ -19,7 +17,7 @@ export async function giftCardsAsRevenue(world: World): Promise<string[]> {
       ({ invoice, account_number }) => account_number === giftCardAccount && clinic.invoice(invoice).status === 3,
     );
   const net = sold.reduce((all, { sum }) => all.plus(sum), new Decimal(0)).toFixed();
-  const demo = readFileSync(demoMapping, 'utf8');
+  const demo = world.mapping.text;
   const asRevenue = demo.replace(ruleOfGiftCards, '');
   if (asRevenue === demo) return ['the demo mapping has no rule for gift cards'];
   const wrong = world.withMapping('gift-cards-as-revenue', asRevenue);
@@ -31,12 +29,12 @@ export async function giftCardsAsRevenue(world: World): Promise<string[]> {
   };
   const rows = `${sold.length} ${sold.length === 1 ? 'row' : 'rows'}`;
   const expected: [printed: string, text: string][] = [
-    [await checklistBy(demoMapping), 'ok    revenue named as gift cards or prepayments: none'],
+    [await checklistBy(world.mapping.path), 'ok    revenue named as gift cards or prepayments: none'],
     [await checklistBy(wrong.mapping), `LOOK  revenue named as gift cards or prepayments: ${rows}`],
     [await checklistBy(accepting.mapping), 'ok    revenue named as gift cards or prepayments: none'],
     [await printed(`mapping check ${wrong.mapping}`), `(${rows}, net ${net})`],
   ];
-  await checklistBy(demoMapping);
+  await checklistBy(world.mapping.path);
   return expected
     .filter(([text, part]) => !text.includes(part))
     .map(([text, part]) => `gift cards as revenue: no "${part}" in\n${text}`);

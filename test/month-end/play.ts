@@ -1,12 +1,18 @@
 // Plays a month-end with the real commands, from the windows of the month until the books are closed a second time.
 
 import type { Clinic } from '../../sandbox/src/clinic.ts';
+import { mappingData } from '../support/expected-books.ts';
 import { frozen, SourceFigures } from '../support/source-figures.ts';
 import { comeLate, correctOctober, playOctober, type Story } from './clinic-month.ts';
 import { compareReports, type Expected, month, monthEnd } from './compare.ts';
+import { compareBooks } from './compare-books.ts';
+import { exportedUnits } from './compare-journal.ts';
+import { fileReturns } from './filing.ts';
+import { Journal } from './journal.ts';
 import { unmatchedDifferences, unmatchedIn } from './matching.ts';
 import { giftCardsAsRevenue } from './owed.ts';
 import type { Transcript } from './page.ts';
+import { first, type Variant } from './variant.ts';
 import { switchVat } from './vat-switched.ts';
 import { installation, type Services, startWorld, timezone, type World } from './world.ts';
 
@@ -27,10 +33,14 @@ const by = '--by "M. Virtanen"';
  * Plays the month. `say` is called with each step. The caller must stop the result; if this throws, everything is
  * already stopped.
  */
-export async function playMonthEnd(services: Services, say: (line: string) => void): Promise<Played> {
-  const world = await startWorld(services, '2025-09-30 23:30');
+export async function playMonthEnd(
+  services: Services,
+  say: (line: string) => void,
+  variant: Variant = first,
+): Promise<Played> {
+  const world = await startWorld(services, '2025-09-30 23:30', { variant });
   try {
-    const play = new Play(world, say);
+    const play = new Play(world, say, variant);
     const compareAgain = await play.everything();
     const { differences, transcript } = play;
     return { differences, transcript, clinic: world.sandbox.clinic, compareAgain, stop: world.stop };
@@ -45,10 +55,14 @@ class Play {
   readonly transcript: Transcript = new Map();
   readonly #world: World;
   readonly #say: (line: string) => void;
+  readonly #variant: Variant;
+  readonly #journal: Journal;
 
-  constructor(world: World, say: (line: string) => void) {
+  constructor(world: World, say: (line: string) => void, variant: Variant) {
     this.#world = world;
     this.#say = say;
+    this.#variant = variant;
+    this.#journal = new Journal(world.sandbox.clinic, mappingData(world.mapping.text), variant);
   }
 
   async everything(): Promise<() => Promise<string[]>> {
@@ -59,8 +73,12 @@ class Play {
     const expected = (): Expected => ({
       ...{ closed, now: this.#figures(), asDated: [story.changed], redated: [forgotten] },
     });
-    const compareAgain = () => compareReports(this.#world, expected());
+    const compareAgain = () => compareReports(this.#world, expected(), this.#variant);
     await this.#after(compareAgain);
+    this.#say('VAT returns are filed, and corrected for late documents');
+    const filing = { world: this.#world, journal: this.#journal, sync: async () => void (await this.#run('sync')) };
+    this.differences.push(...(await fileReturns(filing, forgotten)));
+    this.differences.push(...(await compareBooks(this.#world, this.#journal, this.#variant, true)));
     this.#say('VAT on prepayments is switched on, and off again');
     this.differences.push(...(await switchVat(this.#world)));
     return compareAgain;
@@ -101,11 +119,14 @@ class Play {
     await this.#show('reconcile', 'reconcile --complete');
     await this.#show('checklist', `ledger close --through ${monthEnd} --dry-run`);
     const closed = new SourceFigures(frozen(this.#world.sandbox.clinic), timezone);
-    await this.#compare(() => compareReports(this.#world, { closed, now: closed, asDated: [], redated: [] }));
+    await this.#compare(() =>
+      compareReports(this.#world, { closed, now: closed, asDated: [], redated: [] }, this.#variant),
+    );
     this.#say('the checklist by a mapping that has gift cards as revenue');
     this.differences.push(...(await giftCardsAsRevenue(this.#world)));
     this.#say('the books are closed');
     await this.#show('close', `ledger close --through ${monthEnd} ${by} --yes`);
+    this.#journal.close(monthEnd);
     return closed;
   }
 
@@ -141,6 +162,8 @@ class Play {
       `late decide ${installation}/invoice/${id} ${how} --reason "${reason}" ${by}`;
     await this.#show('redate', decide(forgotten, '--redate', 'a forgotten visit; goes into November'));
     await this.#show('as-dated', decide(changed, '--as-dated', 'a wrong price; October is declared anew'));
+    this.#journal.decide(`invoice/${forgotten}`, 'redate');
+    this.#journal.decide(`invoice/${changed}`, 'as_dated');
     await this.#show('decided-window', 'sync');
     await this.#show('explain', `explain invoice ${forgotten}`);
     return { forgotten };
@@ -150,9 +173,11 @@ class Play {
     this.#say('the books are opened again, and closed again');
     const reason = '--reason "a wrong price on an invoice of October"';
     await this.#show('reopen', `ledger reopen --from 2025-10-30 ${reason} ${by} --yes`);
+    this.#journal.reopen('2025-10-30');
     await this.#show('reopened-window', 'sync');
     await this.#show('no-late', 'late');
     await this.#show('close-again', `ledger close --through ${monthEnd} ${by} --yes`);
+    this.#journal.close(monthEnd);
   }
 
   async #after(compare: () => Promise<string[]>): Promise<void> {
@@ -169,6 +194,15 @@ class Play {
     await this.#compare(compare);
   }
 
+  /** Adds the entries of the window to the expected journal, by the facts that only the books record. */
+  async #window(): Promise<void> {
+    const { stdout } = await this.#world.run('problems --code prepayment_unmatched --json');
+    const { documents } = JSON.parse(stdout) as { documents: { id: string }[] };
+    const unmatched = new Set(documents.map(({ id }) => Number(id.split('/').at(-1))));
+    const order = [...new Set((await exportedUnits(this.#world, ' --documents')).map(({ document }) => document))];
+    this.#journal.window({ unmatched, order });
+  }
+
   #figures(): SourceFigures {
     return new SourceFigures(this.#world.sandbox.clinic, timezone);
   }
@@ -176,6 +210,7 @@ class Play {
   async #compare(compare: () => Promise<string[]>): Promise<void> {
     this.#say('each report beside the clinic’s own records');
     this.differences.push(...(await compare()));
+    this.differences.push(...(await compareBooks(this.#world, this.#journal, this.#variant)));
   }
 
   /** Runs a command, keeps its output under a name, and returns it. */
@@ -189,6 +224,7 @@ class Play {
     const ran = await this.#world.run(line);
     if (ran.code !== code)
       this.differences.push(`${line} ended with ${ran.code}, not ${code}:\n${ran.stdout}${ran.stderr}`);
+    if (line === 'sync') await this.#window();
     return ran.stdout;
   }
 }

@@ -1,9 +1,7 @@
 // VAT on prepayments is switched on after prepayments, uses and refunds are posted, and then off again. The books must
 // follow the mapping each time.
 
-import { readFileSync } from 'node:fs';
 import { Decimal } from 'decimal.js';
-import { demoMapping } from '../support/demo-config.ts';
 import { exported } from './compare.ts';
 import type { World } from './world.ts';
 
@@ -29,7 +27,7 @@ export async function switchVat(world: World): Promise<string[]> {
     return { left, held, change_held, corrected };
   };
   const nothing = { left: 0, held: 0, change_held: 0, corrected: 0 };
-  const demo = readFileSync(demoMapping, 'utf8');
+  const demo = world.mapping.text;
   const policy = `prepayment_vat: {at_receipt: ${from}, group: {name: "VAT 25.5 %", rate: ${rate}}}`;
   const withVat = demo
     .replace('rate: 25.5, kind: domestic}', 'rate: 25.5, kind: domestic, account: "2931"}')

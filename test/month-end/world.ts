@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/src/index.ts';
 import { main } from '../../src/cli/main.ts';
-import { demoConfig, demoMapping, fromEnvironment, type Settings } from '../support/demo-config.ts';
+import { demoConfig, fromEnvironment, type Settings } from '../support/demo-config.ts';
+import { first, mappingText, type Variant } from './variant.ts';
 
 export const installation = 4711;
 export const timezone = 'Europe/Helsinki';
@@ -33,6 +34,9 @@ export interface OwnClinic {
   sandbox?: SandboxOptions;
   /** Settings of the clinic's installation in vetledger.yaml. */
   settings?: Settings;
+  /** A mapping file in place of the demo's. */
+  mapping?: string;
+  variant?: Variant;
   env?: NodeJS.ProcessEnv;
 }
 
@@ -44,8 +48,14 @@ export interface Ran {
 
 export interface World {
   sandbox: Sandbox;
+  /** The mapping of its installation: path and text. */
+  mapping: { path: string; text: string };
+  /** A folder of this world, which `stop` removes. */
+  folder: string;
   /** Stops the clinic's clock at a local time, such as `2025-10-31 18:00`. */
   setTime(local: string): void;
+  /** Epoch milliseconds of a local time. */
+  instantOf(local: string): number;
   /** Runs a command line of vetledger, such as `ledger close --by "M. Virtanen"`. Quoted words stay together. */
   run(line: string, configuration?: string): Promise<Ran>;
   /** Writes another mapping and a configuration with it. Returns the paths of both. */
@@ -70,9 +80,13 @@ export async function startWorld(
   const signal = AbortSignal.timeout(limitMs);
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-month-end-'));
   const config = join(folder, 'vetledger.yaml');
+  const variant = own.variant ?? first;
+  const mapping = { path: join(folder, 'mapping.yaml'), text: mappingText(variant, own.mapping) };
+  writeFileSync(mapping.path, mapping.text);
+  const settings = { mapping: mapping.path, posting_mode: variant.mode, ...pace, ...own.settings };
   writeFileSync(
     config,
-    demoConfig([{ id: sandbox.installation, base_url: sandbox.url, ...pace, ...own.settings }], {
+    demoConfig([{ id: sandbox.installation, base_url: sandbox.url, ...settings }], {
       database_url: fromEnvironment('DATABASE_URL'),
       temporal: `{address: ${fromEnvironment('TEMPORAL_ADDRESS')}}`,
       window_timeout_minutes: 3,
@@ -89,14 +103,14 @@ export async function startWorld(
     ...own.env,
   };
   return {
-    sandbox,
+    ...{ sandbox, mapping, folder, instantOf },
     setTime: (local) => sandbox.setClock(instantOf(local)),
     withMapping: (name, text) => {
-      const mapping = join(folder, `${name}.yaml`);
+      const path = join(folder, `${name}.yaml`);
       const configuration = join(folder, `${name}.vetledger.yaml`);
-      writeFileSync(mapping, text);
-      writeFileSync(configuration, readFileSync(config, 'utf8').replaceAll(demoMapping, mapping));
-      return { mapping, configuration };
+      writeFileSync(path, text);
+      writeFileSync(configuration, readFileSync(config, 'utf8').replaceAll(mapping.path, path));
+      return { mapping: path, configuration };
     },
     run: async (line, configuration = config) => {
       const [stdout, stderr] = [collector(), collector()];

@@ -37,7 +37,7 @@ export async function wrongBooks(db: Connection, clinic: Clinic, setting: BooksS
   const { culprits, mayBeHeld } = { culprits: new Set<string>(), mayBeHeld: new Set<string>(), ...setting };
   const unmatched = await unmatchedUses(db, installation);
   const rules = new Rules({ ...viewOf(clinic), unmatched }, { ...setting, exposeVatGroup: true });
-  const conditions = { mapping: readMapping(setting.mapping), startDate };
+  const conditions = { mapping: mappingData(readFileSync(setting.mapping, 'utf8')), startDate };
   const booked = await entriesInForce(db, installation);
   const states = await statesOf(db, installation);
   const wrong: string[] = [];
@@ -91,7 +91,8 @@ function differences(key: string, verdict: Verdict, state: string | undefined, e
   ];
 }
 
-function viewOf({ invoices, invoiceRows, invoicePayments, prepayments }: Clinic): SourceView {
+/** The clinic's records as an installation sees them that has read all of them. */
+export function viewOf({ invoices, invoiceRows, invoicePayments, prepayments }: Clinic): SourceView {
   const seen = <T extends RecordBase>(table: Table<T>) =>
     new Map(table.all().map((source): [number, SeenRecord<T>] => [source.id, { source, damage: null, gone: false }]));
   const rowSets = invoices.all().map(({ id }) => {
@@ -106,13 +107,14 @@ function viewOf({ invoices, invoiceRows, invoicePayments, prepayments }: Clinic)
   };
 }
 
-function documentsOf({ invoices, invoicePayments, prepayments }: Clinic): DocumentRef[] {
+export function documentsOf({ invoices, invoicePayments, prepayments }: Clinic): DocumentRef[] {
   const tables = { invoice: invoices, payment: invoicePayments, prepayment: prepayments };
   return sourceKinds.flatMap((kind) => tables[kind].all().map(({ id }) => ({ kind, id })));
 }
 
-function readMapping(file: string): MappingData {
-  const written = parse(readFileSync(file, 'utf8')) as Partial<MappingData>;
+/** A mapping file's text as plain data, with the values that may be left out. */
+export function mappingData(text: string): MappingData {
+  const written = parse(text) as Partial<MappingData>;
   return {
     ...{
       roles: {},
@@ -128,7 +130,7 @@ function readMapping(file: string): MappingData {
   };
 }
 
-const keyOf = ({ kind, id }: DocumentRef) => `${kind}/${id}`;
+export const keyOf = ({ kind, id }: DocumentRef) => `${kind}/${id}`;
 
 interface EntryInForce {
   id: string;
