@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { instant, integer, text } from '../db/columns.ts';
+import { instant, integer, nullable, text } from '../db/columns.ts';
 import { type Connection, execute, row } from '../db/rows.ts';
 import { postgresText } from '../domain/text.ts';
 import type { InstallationId } from '../terms.ts';
@@ -14,6 +14,8 @@ import type { InstallationId } from '../terms.ts';
 export interface ActedBy {
   actedBy: string;
   reason: string;
+  /** The action that the person asked for in the console. Its outcome is then recorded, and no new action. */
+  asked?: { id: number };
 }
 
 export type ActionKind =
@@ -54,62 +56,121 @@ export function linkHash(previousHash: string, installation: InstallationId | nu
     'result' in link
       ? ['outcome', link.result, link.endedAt]
       : ['action', link.kind, link.subject, link.input, link.shownHash, link.reasonHash, link.askedAt];
-  return sha256(`${previousHash}\n${JSON.stringify([installation, seq, actionId, ...content])}`);
+  return hashOf(`${previousHash}\n${JSON.stringify([installation, seq, actionId, ...content])}`);
 }
 
 /** The hash of a reason in the chain. The salt is erased with the reason, so that the reason cannot be guessed from its hash. */
 export function reasonHash(salt: string, reason: string): string {
-  return sha256(`${salt}\n${reason}`);
+  return hashOf(`${salt}\n${reason}`);
 }
 
-function sha256(content: string): string {
+/** SHA-256 in hex, for example of the figures that were shown. */
+export function hashOf(content: string): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
 /**
- * Records an action with its outcome in the transaction that performs it. Returns the action's id and hash. Another transaction
- * that records an action of the same installation waits until this one ends.
+ * Records an action with its outcome in the transaction that performs it, or the outcome of the asked action `by.asked`. Returns the
+ * action's id and hash. Another transaction that records an action of the same installation waits until this one ends.
  */
 export async function recordAction(
   trx: Connection,
   { installation, kind, by, input, shown, result = {} }: NewAction,
 ): Promise<{ id: number; hash: string }> {
-  const { seq, hash, id, at } = await row(
-    trx,
-    { seq: integer, hash: text, id: integer, at: instant },
-    `insert into action_head as head (installation, seq, hash) values (?, 0, ?)
-     on conflict (installation) do update set seq = head.seq
-     returning seq, hash, nextval('action_id') as id, date_trunc('milliseconds', clock_timestamp()) as at`,
-    [installation, chainStart],
-  );
+  const shownHash = shown === undefined ? null : hashOf(shown);
+  const asked = by.asked ?? (await addAction(trx, { installation, kind, by, input, shownHash }));
+  if (by.asked) await checkAsked(trx, by.asked.id, { installation, kind });
+  const { hash } = await endAction(trx, asked.id, result);
+  return { id: asked.id, hash };
+}
+
+/** Records an action without an outcome, in the transaction of the caller. Returns its id and hash. */
+export async function addAction(
+  trx: Connection,
+  { installation, kind, by, input, shownHash }: Omit<NewAction, 'shown' | 'result'> & { shownHash: string | null },
+): Promise<{ id: number; hash: string }> {
+  const last = await lockChain(trx, installation);
+  const { id } = await row(trx, { id: integer }, `select nextval('action_id') as id`);
   const [subject, reason, salt] = [postgresText(by.actedBy), postgresText(by.reason), randomBytes(16).toString('hex')];
   const action = {
-    ...{ seq: seq + 1, actionId: id, kind, subject, input: textOf(input), askedAt: at },
-    ...{ shownHash: shown === undefined ? null : sha256(shown), reasonHash: reasonHash(salt, reason) },
+    ...{ seq: last.seq + 1, actionId: id, kind, subject, input: textOf(input), askedAt: last.at },
+    ...{ shownHash, reasonHash: reasonHash(salt, reason) },
   };
-  const outcome = { seq: seq + 2, actionId: id, result: textOf(result), endedAt: at };
-  const actionHash = linkHash(hash, installation, action);
-  const outcomeHash = linkHash(actionHash, installation, outcome);
+  const hash = linkHash(last.hash, installation, action);
   await execute(
     trx,
     `insert into action (id, installation, seq, kind, subject, input, shown_hash, reason_hash, asked_at, previous_hash, hash)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
-      ...[id, installation, action.seq, kind, subject, action.input, action.shownHash, action.reasonHash, at],
-      ...[hash, actionHash],
+      ...[id, installation, action.seq, kind, subject, action.input, shownHash, action.reasonHash, last.at],
+      ...[last.hash, hash],
     ],
   );
   await execute(trx, 'insert into action_reason (action_id, salt, reason) values (?, ?, ?)', [id, salt, reason]);
-  await execute(
+  await moveHead(trx, installation, { seq: action.seq, hash });
+  return { id, hash };
+}
+
+/** An action has its outcome already: another process was first. */
+export class ActionOver extends Error {}
+
+/**
+ * Records the outcome of an action, in the transaction of the caller. Returns the hash of the action. Throws ActionOver if the action
+ * has an outcome.
+ */
+export async function endAction(trx: Connection, id: number, result: object): Promise<{ hash: string }> {
+  const { installation, hash: actionHash } = await row(
+    trx,
+    { installation: nullable(integer), hash: text },
+    'select installation, hash from action where id = ?',
+    [id],
+  );
+  const last = await lockChain(trx, installation);
+  const outcome = { seq: last.seq + 1, actionId: id, result: textOf(result), endedAt: last.at };
+  const hash = linkHash(last.hash, installation, outcome);
+  const ended = await execute(
     trx,
     `insert into action_outcome (action_id, installation, seq, result, ended_at, previous_hash, hash)
-     values (?, ?, ?, ?, ?, ?, ?)`,
-    [id, installation, outcome.seq, outcome.result, at, actionHash, outcomeHash],
+     values (?, ?, ?, ?, ?, ?, ?) on conflict (action_id) do nothing`,
+    [id, installation, outcome.seq, outcome.result, last.at, last.hash, hash],
   );
+  if (ended === 0) throw new ActionOver(`action ${id} has an outcome`);
+  await moveHead(trx, installation, { seq: outcome.seq, hash });
+  return { hash: actionHash };
+}
+
+/** Throws if the code that performs an asked action would record another one. */
+async function checkAsked(
+  trx: Connection,
+  id: number,
+  { installation, kind }: Pick<NewAction, 'installation' | 'kind'>,
+): Promise<void> {
+  const sql = 'select installation, kind from action where id = ?';
+  const asked = await row(trx, { installation: nullable(integer), kind: text }, sql, [id]);
+  if (asked.installation !== installation || asked.kind !== kind)
+    throw new Error(`action ${id} is ${asked.kind} of ${asked.installation}, and not ${kind} of ${installation}`);
+}
+
+/** Locks a chain until the transaction ends. Returns its last link, and the present time. */
+export function lockChain(trx: Connection, installation: InstallationId | null) {
+  return row(
+    trx,
+    { seq: integer, hash: text, at: instant },
+    `insert into action_head as head (installation, seq, hash) values (?, 0, ?)
+     on conflict (installation) do update set seq = head.seq
+     returning seq, hash, date_trunc('milliseconds', clock_timestamp()) as at`,
+    [installation, chainStart],
+  );
+}
+
+async function moveHead(
+  trx: Connection,
+  installation: InstallationId | null,
+  { seq, hash }: { seq: number; hash: string },
+): Promise<void> {
   await execute(trx, 'update action_head set seq = ?, hash = ? where installation is not distinct from ?', [
-    ...[outcome.seq, outcomeHash, installation],
+    ...[seq, hash, installation],
   ]);
-  return { id, hash: actionHash };
 }
 
 /** The JSON as PostgreSQL stores it, so that the hash matches the text that is read later. */

@@ -15,7 +15,7 @@ import { type Connection, execute, maybeRow, row } from './rows.ts';
  * no key. Taking, seizing and releasing a lease lock its row `for update`, and so wait for running write transactions.
  */
 
-export const lanes = ['live', 'backfill', 'replay', 'scrub', 'delivery', 'books', 'reconcile'] as const;
+export const lanes = ['live', 'backfill', 'replay', 'scrub', 'delivery', 'books', 'reconcile', 'actions'] as const;
 export type Lane = (typeof lanes)[number];
 
 /** A lane of an installation. With `company`, the delivery to that company of an ERP (`companyScope`). */

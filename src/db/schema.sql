@@ -104,6 +104,8 @@ create table action (
   constraint action_pkey PRIMARY KEY (id),
   constraint action_subject_check CHECK ((subject <> ''::text))
 );
+CREATE INDEX action_asked ON vetledger.action USING btree (asked_at);
+CREATE UNIQUE INDEX action_form ON vetledger.action USING btree (installation, ((input ->> 'form'::text))) WHERE ((input ->> 'form'::text) IS NOT NULL);
 
 create table action_head (
   installation bigint,
@@ -686,7 +688,7 @@ create table lease (
   is_in_order boolean not null default false,
   taken_at timestamp with time zone not null default clock_timestamp(),
   constraint lease_pkey PRIMARY KEY (installation, lane, company),
-  constraint lease_lane_check CHECK ((lane = ANY (ARRAY['live'::text, 'backfill'::text, 'replay'::text, 'scrub'::text, 'delivery'::text, 'books'::text, 'reconcile'::text])))
+  constraint lease_lane_check CHECK ((lane = ANY (ARRAY['live'::text, 'backfill'::text, 'replay'::text, 'scrub'::text, 'delivery'::text, 'books'::text, 'reconcile'::text, 'actions'::text])))
 );
 
 create table ledger_close (
@@ -1263,7 +1265,8 @@ create view action_done with (security_invoker=true) as
     a.asked_at AS acted_at
    FROM ((action a
      JOIN action_outcome o ON ((o.action_id = a.id)))
-     LEFT JOIN action_reason r ON ((r.action_id = a.id)));
+     LEFT JOIN action_reason r ON ((r.action_id = a.id)))
+  WHERE (((o.result ->> 'refused'::text) IS NULL) AND ((o.result ->> 'expired'::text) IS NULL));
 
 create view mapping_content with (security_invoker=true) as
  SELECT DISTINCT installation,

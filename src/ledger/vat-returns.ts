@@ -119,7 +119,7 @@ export async function changedReturn(
   const actions = await rows(
     db,
     { input: json },
-    `select input from action where installation = ? and kind = 'file_vat_return' order by id`,
+    `select input from action_done where installation = ? and kind = 'file_vat_return' order by id`,
     [installation],
   );
   const stored = new Set(returns.map(({ period, version }) => `${period} ${version}`));

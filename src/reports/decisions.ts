@@ -54,8 +54,8 @@ async function* decidedItems(
   }
 }
 
-/** The fields of a request, such as `through: 2026-01-31`. Empty ones are left out. */
-function requestText(input: Record<string, unknown>): string {
+/** The fields of a request, such as `through: 2026-01-31`. Empty ones and the id of the form are left out. */
+function requestText({ form: _, ...input }: Record<string, unknown>): string {
   return Object.entries(input)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)

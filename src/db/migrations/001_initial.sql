@@ -173,6 +173,10 @@ create table action (
   hash text not null,
   unique nulls not distinct (installation, seq)
 );
+-- A form of the console asks once, however often it is sent.
+create unique index action_form on action (installation, (input ->> 'form')) where input ->> 'form' is not null;
+-- The daemon looks every second for new requests of the console.
+create index action_asked on action (asked_at);
 create trigger action_immutable before update or delete or truncate on action
   for each statement execute function refuse_change();
 
@@ -204,13 +208,14 @@ create table action_head (
   unique nulls not distinct (installation)
 );
 
--- Actions with their outcomes, for other queries.
+-- Actions that were performed, for other queries. Refused and expired requests of the console are none.
 create view action_done with (security_invoker = true) as
 select a.id, a.installation, a.kind, a.subject as acted_by, coalesce(r.reason, '(erased)') as reason, a.input, o.result,
   a.asked_at as acted_at
 from action a
 join action_outcome o on o.action_id = a.id
-left join action_reason r on r.action_id = a.id;
+left join action_reason r on r.action_id = a.id
+where o.result ->> 'refused' is null and o.result ->> 'expired' is null;
 
 ---------------------------------------------------------------------------------------------------- processes
 -- Running daemons and commands. A process without heartbeats is removed.
@@ -236,7 +241,7 @@ create table lease (
   installation bigint not null,
   -- `books`: two readings of an ERP's books must not run in parallel, since each continues from the last one and
   -- removes what it has not seen (src/queries/reconcile-erp.ts).
-  lane text not null check (lane in ('live', 'backfill', 'replay', 'scrub', 'delivery', 'books', 'reconcile')),
+  lane text not null check (lane in ('live', 'backfill', 'replay', 'scrub', 'delivery', 'books', 'reconcile', 'actions')),
   company text not null default '',
   token bigint not null,
   holder text not null,

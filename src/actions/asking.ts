@@ -1,0 +1,130 @@
+import { bool, instant, integer, json, nullable, text } from '../db/columns.ts';
+import { type Connection, maybeRow, rows } from '../db/rows.ts';
+import type { InstallationId } from '../terms.ts';
+import type { PlainError } from '../texts/plain-error.ts';
+import { type ActedBy, type ActionKind, addAction, endAction, lockChain } from './record.ts';
+
+/**
+ * Actions that a person asks for in the console, and that the daemon performs later. Each gets one outcome: the result, a
+ * refusal, or the expiry.
+ */
+
+/** A request expires after this time, because the person no longer expects its effect. */
+export const expiryMinutes = 15;
+
+export interface Asking {
+  installation: InstallationId;
+  kind: ActionKind;
+  by: ActedBy;
+  /** The request: ids, dates and names of settings. It must not contain free text, because it cannot be erased. */
+  input: object;
+  /** The hash of the figures that the person saw. Null if none were shown. */
+  shownHash: string | null;
+  /** A random id of the form. A form that is sent twice asks once. */
+  form: string;
+}
+
+/** An action as asked. */
+export interface AskedAction {
+  id: number;
+  installation: InstallationId;
+  kind: string;
+  /** The name of the user who asked. */
+  subject: string;
+  reason: string;
+  /** JSON of the request. */
+  input: string;
+  shownHash: string | null;
+  askedAt: Date;
+  /** Whether the time for the request is over. */
+  isOver: boolean;
+}
+
+/** The outcome of an asked action. `pending` also applies while no daemon runs. */
+export type AskedOutcome = { state: 'pending' | 'expired' | 'done' } | { state: 'refused'; error: PlainError };
+
+const askedColumns = `a.id, a.installation, a.kind, a.subject, coalesce(r.reason, '') as reason, a.input,
+  a.shown_hash as "shownHash", a.asked_at as "askedAt",
+  a.asked_at < clock_timestamp() - interval '${expiryMinutes} minutes' as "isOver"
+  from action a left join action_reason r on r.action_id = a.id`;
+
+const askedShape = {
+  ...{ id: integer, installation: integer, kind: text, subject: text, reason: text, input: json },
+  ...{ shownHash: nullable(text), askedAt: instant, isOver: bool },
+};
+
+/**
+ * Records a request, in the transaction of the caller. Returns the id of the action, or that of the first action of this form. Throws
+ * an error if the form has asked for another kind of action.
+ */
+export async function askAction(
+  trx: Connection,
+  { installation, kind, by, input, shownHash, form }: Asking,
+): Promise<number> {
+  // The lock lets a form that is sent twice at once wait for its first request.
+  await lockChain(trx, installation);
+  const asked = await maybeRow(
+    trx,
+    { id: integer, kind: text },
+    `select id, kind from action where installation = ? and input ->> 'form' = ?`,
+    [installation, form],
+  );
+  if (asked !== null && asked.kind !== kind) throw new Error(`the form of action ${asked.id} was used for ${kind}`);
+  if (asked !== null) return asked.id;
+  const { id } = await addAction(trx, { installation, kind, by, input: { ...input, form }, shownHash });
+  return id;
+}
+
+/**
+ * The requests of these installations without an outcome, the oldest first, at most 100. `isOver` is true for those that have
+ * expired. With `recent`, requests older than a day are left out, so that a look every second reads few rows.
+ */
+export function pendingActions(
+  db: Connection,
+  installations: readonly InstallationId[],
+  { recent }: { recent: boolean },
+): Promise<AskedAction[]> {
+  return rows(
+    db,
+    askedShape,
+    `select ${askedColumns}
+     where a.installation = any(?) and not exists (select from action_outcome o where o.action_id = a.id)
+       ${recent ? "and a.asked_at > clock_timestamp() - interval '1 day'" : ''}
+     order by a.id limit 100`,
+    [installations],
+  );
+}
+
+/** An action of an installation, with its outcome. Null if there is none with this id. */
+export async function actionState(
+  db: Connection,
+  installation: InstallationId,
+  id: number,
+): Promise<{ action: AskedAction; outcome: AskedOutcome } | null> {
+  const action = await maybeRow(db, askedShape, `select ${askedColumns} where a.installation = ? and a.id = ?`, [
+    installation,
+    id,
+  ]);
+  if (action === null) return null;
+  const ended = await maybeRow(db, { result: json }, 'select result from action_outcome where action_id = ?', [id]);
+  if (ended !== null) return { action, outcome: outcomeOf(ended.result) };
+  return { action, outcome: { state: action.isOver ? 'expired' : 'pending' } };
+}
+
+/** Records that the action was refused, and why. Throws ActionOver if it has an outcome. */
+export async function refuseAction(trx: Connection, id: number, { code, message, todo }: PlainError): Promise<void> {
+  await endAction(trx, id, { refused: code, message, todo });
+}
+
+/** Records that the action was not performed in time. Throws ActionOver if it has an outcome. */
+export async function expireAction(trx: Connection, id: number): Promise<void> {
+  await endAction(trx, id, { expired: true });
+}
+
+function outcomeOf(stored: string): AskedOutcome {
+  const { refused: code, message = '', todo = '', expired }: Stored = JSON.parse(stored);
+  if (expired === true) return { state: 'expired' };
+  return code === undefined ? { state: 'done' } : { state: 'refused', error: { code, message, todo } };
+}
+
+type Stored = Partial<{ refused: string; message: string; todo: string; expired: boolean }>;
