@@ -4,12 +4,14 @@ import { keepSecret } from '../domain/redact.ts';
 import { configErrors, secretErrors, secretTexts } from '../texts/errors/config.ts';
 import { type ConfigWarning, readConfiguredSecret } from './secret-files.ts';
 
-/** With `embedded: true`, the variables of these keys may be unset: vetledger then uses the embedded server. */
-const serverPaths = ['database_url', 'temporal.address', 'console.database_url'];
 /** The URL of the owner of the tables. Only `vetledger migrate` needs it, so its variable may be unset. */
 const ownerPath = 'migrate_database_url';
+/** The URL of the console's role. Only `vetledger console` and `vetledger migrate` need it. */
+const consolePath = 'console.database_url';
+/** With `embedded: true`, the variables of these keys may be unset: vetledger then uses the embedded server. */
+const serverPaths = ['database_url', 'temporal.address', consolePath];
 /** Keys with the URL of a database, which may contain a password. */
-const databasePaths = ['database_url', ownerPath, 'console.database_url'];
+const databasePaths = ['database_url', ownerPath, consolePath];
 /** This secret has several lines (PEM). */
 const keyPath = 'seal_key';
 const secretPath =
@@ -66,7 +68,8 @@ export function insertEnvironment(
         return given;
       }
       const isServer = serverPaths.includes(path);
-      if ((isServer && mayEmbed) || path === ownerPath) return '';
+      const isForOthers = found.secrets ? [ownerPath, consolePath].includes(path) : path === 'temporal.address';
+      if ((isServer && mayEmbed) || isForOthers) return '';
       throw new ConfigError(
         configErrors.environmentMissing({ file, key: path, name, isSet: given !== undefined, isServer }),
       );

@@ -103,6 +103,8 @@ describe('docker-compose.yml', () => {
     expect(userOf(migrate?.environment?.MIGRATE_DATABASE_URL)).toBe('vetledger_owner');
     expect(temporal?.environment?.POSTGRES_USER).toBe('temporal');
     expect(userOf(compose.services.backup?.environment?.DATABASE_URL)).toBe('vetledger_backup');
+    expect(userOf(compose.services.console?.environment?.CONSOLE_DATABASE_URL)).toBe('vetledger_console');
+    expect(Object.keys(compose.services.console?.environment ?? {})).not.toContain('PRACTICE_TOKEN');
     expect(userOf(compose.services.restore?.environment?.DATABASE_URL)).toBe('vetledger_owner');
   });
 

@@ -10,7 +10,7 @@ import { manifestFaults, textOf } from './schemas.ts';
 
 const kubernetes = fileURLToPath(new URL('../../deploy/kubernetes', import.meta.url));
 /** The nightly backup is applied separately, because it needs a volume claim. */
-const applied = ['namespace.yaml', 'vetledger.yaml'];
+const applied = ['namespace.yaml', 'vetledger.yaml', 'console.yaml'];
 const files = [...applied, 'backup.yaml'];
 // biome-ignore lint/suspicious/noExplicitAny: manifests of several kinds, whose schemas are checked
 type Manifest = any;
@@ -20,7 +20,7 @@ const manifests = files.flatMap(manifestsOf);
 const kind = (name: string) => manifests.find((each) => each.kind === name);
 const kustomization: Manifest = manifestsOf('kustomization.yaml')[0];
 const [configMap] = kustomization.configMapGenerator;
-const [secret] = kustomization.secretGenerator;
+const [secret, consoleSecret] = kustomization.secretGenerator;
 const exampleSecrets = Object.fromEntries(
   textOf('deploy/kubernetes/vetledger.example.env')
     .trimEnd()
@@ -40,7 +40,8 @@ const isInstalled = spawnSync('kubectl', ['version', '--client']).status === 0;
 function rendered(change: { configuration?: string; secrets?: string } = {}): Manifest[] {
   const folder = folderOf({});
   cpSync(kubernetes, folder, { recursive: true });
-  copyFileSync(join(folder, 'vetledger.example.env'), join(folder, 'vetledger.env'));
+  for (const name of ['vetledger', 'console'])
+    copyFileSync(join(folder, `${name}.example.env`), join(folder, `${name}.env`));
   if (change.configuration) appendFileSync(join(folder, 'config/vetledger.yaml'), change.configuration);
   if (change.secrets) appendFileSync(join(folder, 'vetledger.env'), change.secrets);
   const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', folder], { encoding: 'utf8', timeout: 60_000 });
@@ -98,6 +99,22 @@ describe('Kubernetes manifests', () => {
       const daemon = containers[0].ports.map((port: Manifest) => port.containerPort);
       expect(listens.toSorted()).toEqual(daemon.toSorted());
     }
+  });
+
+  test('the console gets the URL of its role only', async () => {
+    const site = manifests.find(
+      ({ kind: of, metadata }) => of === 'Deployment' && metadata.name === 'vetledger-console',
+    );
+    const [container] = site.spec.template.spec.containers;
+    expect(container.envFrom).toEqual([{ secretRef: { name: consoleSecret.name } }]);
+    const file = join(folderOf(configuration), 'vetledger.yaml');
+    const { console: configured } = await loadConfig(
+      file,
+      { CONSOLE_DATABASE_URL: exampleSecrets.CONSOLE_DATABASE_URL },
+      { secrets: false },
+    );
+    expect(configured?.port).toBe(container.ports[0].containerPort);
+    expect(new URL(configured?.databaseUrl ?? '').username).toBe('vetledger_console');
   });
 
   test('the kustomization has all files, and its names are those that the Deployment refers to', () => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { folderOf } from '../cli/support.ts';
 import { textOf } from './schemas.ts';
 
-const units = ['vetledger.service', 'vetledger-backup.service', 'vetledger-backup.timer'];
+const units = ['vetledger.service', 'vetledger-console.service', 'vetledger-backup.service', 'vetledger-backup.timer'];
 const unitOf = (name: string) => textOf(`deploy/systemd/${name}`);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -48,6 +48,16 @@ describe('systemd', () => {
     expect(daemon.get('Service.RestartPreventExitStatus')).toEqual(['2']);
     expect(daemon.get('Unit.StartLimitIntervalSec')).toEqual(['0']);
     expect(daemon.get('Service.ExecReload')).toEqual(['/bin/kill -HUP $MAINPID']);
+  });
+
+  test('the console runs as another user than the daemon, with the same restrictions', () => {
+    const [daemon, site] = ['vetledger.service', 'vetledger-console.service'].map((name) => settingsOf(unitOf(name)));
+    expect(site?.get('Service.User')).not.toEqual(daemon?.get('Service.User'));
+    const restrictions = [...(daemon ?? [])].filter(([name]) =>
+      /Protect|Private|Restrict(?!P)|NoNew|SystemCall|Capab|Lock/.test(name),
+    );
+    expect(restrictions.length).toBeGreaterThan(15);
+    for (const [name, values] of restrictions) expect([name, site?.get(name)]).toEqual([name, values]);
   });
 
   test('no secret is in its environment, and the daemon can write its own folder alone', () => {
