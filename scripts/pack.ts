@@ -17,7 +17,13 @@ for (const project of ['./', 'sandbox/']) {
     stdio: 'inherit',
   });
 }
-for (const path of ['src/db/migrations/', 'src/texts/translations/', 'src/console/static/', 'mappings/', 'package.json']) {
+for (const path of [
+  'src/db/migrations/',
+  'src/texts/translations/',
+  'src/console/static/',
+  'mappings/',
+  'package.json',
+]) {
   cpSync(new URL(path, root), new URL(path, dist), { recursive: true });
 }
 mkdirSync(new URL('build/', dist));
