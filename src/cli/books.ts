@@ -13,7 +13,8 @@ import { barredError, isBarred } from '../ledger/adoption.ts';
 import { type App, chosenInstallations } from '../runtime/app.ts';
 import type { InstallationId } from '../terms.ts';
 import { commandErrors } from '../texts/errors/commands.ts';
-import { instant, timeIn } from './render/text.ts';
+import { timeIn } from '../wording/words.ts';
+import { instant } from './render/text.ts';
 
 /**
  * The named installation, or all, for a command that shows or changes the books. Logs a warning for a mapping file that is not in

@@ -3,10 +3,10 @@ import { recordAction } from '../../actions/record.ts';
 import { withTemporalClient } from '../../runtime/temporal-client.ts';
 import { operatingTexts } from '../../texts/commands/results.ts';
 import { type Cancelled, cancelRunning } from '../../windows/cancelling.ts';
+import { codeWord } from '../../wording/words.ts';
 import type { Definition } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { chosenFor, isConfirmed, type OperateOptions, operateOptions, whoAndWhy, yesToAll } from '../operating.ts';
-import { codeWord } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 
 const answer = z.strictObject({

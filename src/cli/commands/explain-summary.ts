@@ -8,12 +8,13 @@ import { summaryDescription } from '../../ledger/summaries/summary.ts';
 import type { ExplainedSummary } from '../../queries/explain-summary.ts';
 import { explainTexts as texts } from '../../texts/commands/explain.ts';
 import { labels } from '../../texts/commands/labels.ts';
+import { deliveryTexts } from '../../wording/explained.ts';
+import { carries, timeIn } from '../../wording/words.ts';
 import { amount, date, instant } from '../answer.ts';
 import { linesAnswer } from '../render/entry.ts';
-import { heads, table, timeIn } from '../render/text.ts';
+import { heads, table } from '../render/text.ts';
 import { deliveryAnswer, deliveryOf, mappingAnswer } from './explain-answer.ts';
-import { carries, toRight } from './explain-lines.ts';
-import { toErp } from './explain-text.ts';
+import { toRight } from './explain-lines.ts';
 
 /** The JSON of a daily summary. */
 export const summaryAnswer = z.strictObject({
@@ -118,7 +119,7 @@ export function summaryText(found: ExplainedSummary): string {
   return [
     `${shown(summaryDescription(summary))}  ${summary.id}`,
     `  ${facts.join('; ')}`,
-    ...toErp(deliveries, at),
+    ...deliveryTexts(deliveries, at).map((line) => `    ${line}`),
     '',
     texts.lines,
     table(

@@ -1,29 +1,25 @@
-import { instantOf, localTimeOf } from '../../domain/dates.ts';
-import type { LedgerEntry } from '../../domain/entry.ts';
 import { formatExact, type Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { shown } from '../../languages/language.ts';
-import { type EntryRecord, mappingVersionText } from '../../ledger/journal/entry-records.ts';
-import type { SummaryOfEntry } from '../../ledger/summaries/read-summaries.ts';
-import type { FieldChange } from '../../posting/changed-fields.ts';
-import type { DocumentFacts } from '../../posting/types.ts';
-import type { UnitDelivery } from '../../queries/delivery-status.ts';
 import type { Explanation } from '../../queries/explain.ts';
-import type { RelatedDocument } from '../../queries/explain-related.ts';
-import { printedNumber } from '../../records/printed-number.ts';
-import type { DocumentRef } from '../../terms.ts';
-import {
-  deliveryTitles,
-  explainDueTexts,
-  standingTexts,
-  explainTexts as texts,
-  useTexts,
-} from '../../texts/commands/explain.ts';
+import { explainTexts as texts } from '../../texts/commands/explain.ts';
 import { checkWords, labels, sectionHeads, fieldTitles as titles } from '../../texts/commands/labels.ts';
-import { changesLine } from '../render/changes.ts';
-import { unitDeliveryLines } from '../render/delivery.ts';
-import { codeWord, type Field, fieldLines, heads, type instant, table, timeIn } from '../render/text.ts';
-import { lineTable, toRight, typeName } from './explain-lines.ts';
+import {
+  decisionText,
+  documentName,
+  dueText,
+  entryParts,
+  entryTexts,
+  factTexts,
+  localText,
+  relatedState,
+  useText,
+  verdictOf,
+  writeBackText,
+} from '../../wording/explained.ts';
+import { codeWord, inWords, timeIn, typeName } from '../../wording/words.ts';
+import { type Field, fieldLines, heads, table } from '../render/text.ts';
+import { lineTable, toRight } from './explain-lines.ts';
 
 /** The text of `explain`: a document from the source to the books. */
 export function explainText(found: Explanation): string {
@@ -40,22 +36,18 @@ export function explainText(found: Explanation): string {
       ['', shown(problem.message)],
       [titles.todo, shown(problem.todo)],
     );
-  for (const { decision, by, at: decidedAt, reason, standing } of explanation.decisions) {
-    const what = texts.decided({ decision: inWords(decision), by, at: at(decidedAt), reason });
-    fields.push([titles.decided, `${what}${standingTexts[standing]}`]);
-  }
+  for (const each of explanation.decisions) fields.push([titles.decided, decisionText(each, at)]);
   for (const report of reports) fields.push([titles.remark, `${report.code}: ${shown(report.message)}`]);
   const { due, decimals, numbers, related } = explanation;
-  const used = prepaymentLines(explanation);
-  const isWritten = document.kind === 'prepayment' || explanation.writeBack !== null;
+  const written = writeBackText(explanation);
   const sections: [title: string, lines: string[]][] = [
     [sectionHeads.source, sourceLines(explanation)],
-    [sectionHeads.related, related.map((each) => relatedLine(each, numbers))],
-    [texts.prepayments, used],
-    [sectionHeads.vatDue, due.map((move) => `  ${dueLine(move, decimals)}`)],
+    [sectionHeads.related, related.map((each) => `  ${documentName(each, numbers)}: ${relatedState(each)}`)],
+    [texts.prepayments, prepaymentLines(explanation)],
+    [sectionHeads.vatDue, due.map((move) => `  ${dueText(move, decimals)}`)],
     [sectionHeads.proofs, proofLines(explanation)],
     [texts.entries, entryLines(explanation)],
-    [sectionHeads.writeBack, isWritten ? [`  ${writeBackLine(explanation)}`] : []],
+    [sectionHeads.writeBack, written === null ? [] : [`  ${written}`]],
   ];
   return [
     texts.title({
@@ -67,25 +59,8 @@ export function explainText(found: Explanation): string {
   ].join('\n');
 }
 
-/** A related document with its state, because a held invoice does not hold its payments, or the reverse. */
-function relatedLine(document: RelatedDocument, numbers: Explanation['numbers']): string {
-  const { state, problemCode, entryId } = document;
-  const where = [
-    inWords(state),
-    ...(entryId ? [labels.as({ entry: entryId })] : []),
-    ...(problemCode ? [problemCode] : []),
-  ];
-  return `  ${documentName(document, numbers)}: ${where.join(', ')}`;
-}
-
-/** Names a document by its printed number, otherwise by its id. */
-function documentName({ kind, id }: DocumentRef, numbers: Explanation['numbers']): string {
-  const number = kind === 'invoice' ? numbers.get(id) : undefined;
-  return number === undefined ? `${codeWord(kind)} ${id}` : labels.numbered({ kind: codeWord(kind), number, id });
-}
-
 function sourceLines(explanation: Explanation): string[] {
-  const { versions, facts, timezone, pair, origin } = explanation;
+  const { versions, timezone } = explanation;
   const at = timeIn(timezone);
   const lines = versions.map(({ version, modified, sourceTime, current, goneAt }) =>
     [
@@ -94,98 +69,26 @@ function sourceLines(explanation: Explanation): string[] {
       ...(goneAt ? [texts.gone({ at: at(goneAt) })] : []),
     ].join('  '),
   );
-  return facts ? [...lines, ...factLines(facts, explanation), ...pairLines(pair), ...originLines(origin)] : lines;
-}
-
-/**
- * The consultation in the practice software. Its record there names the patients; vetledger stores no names of
- * patients.
- */
-function originLines(origin: Explanation['origin']): string[] {
-  return origin === null ? [] : [`  ${texts.origin(origin)}`];
-}
-
-/** The text says “likely”, because a cancellation in the source does not name its original. */
-function pairLines({ cancels, cancelledBy }: Explanation['pair']): string[] {
-  if (cancels !== null) return [`  ${texts.cancels({ payment: cancels })}`];
-  return cancelledBy === null ? [] : [`  ${texts.cancelledBy({ payment: cancelledBy })}`];
-}
-
-/** The formula of R13 with its numbers. */
-function dueLine(move: Explanation['due'][number], decimals: number): string {
-  const money = (of: Explanation['due'][number]['vat']) => formatExact(of, decimals);
-  const text = move.isAll ? explainDueTexts.all : explainDueTexts.paid;
-  return text({
-    ...{ invoice: move.number ?? String(move.invoiceId), group: move.group ?? '', rate: move.rate?.toFixed() ?? '' },
-    ...{ vat: money(move.vat), total: money(move.total), paid: money(move.paid.toDecimalPlaces(decimals)) },
-    ...{ due: money(move.due), before: money(move.dueBefore), moved: money(move.moved), base: money(move.base) },
-  });
+  const facts = factTexts(explanation).map((line) => `  ${line}`);
+  // The parts of an invoice follow its own two lines.
+  return [...lines, ...facts.slice(0, 2), ...partLines(explanation), ...facts.slice(2)];
 }
 
 /** The refunds and uses of a prepayment, or the match of a payment. */
-function prepaymentLines({ document, refunds, uses, match, decimals, timezone }: Explanation): string[] {
-  const at = timeIn(timezone);
-  const known = ({ state, setBy, setAt, setReason }: Explanation['uses'][number]) =>
-    setBy === null ? useTexts[state] : texts.setBy({ by: setBy, at: at(setAt), reason: setReason ?? '' });
-  const refunded = refunds.map(
-    ({ id, amount }) => `  ${labels.refund({ refund: id })}: ${formatExact(amount, decimals)}`,
-  );
-  const used = [...uses, ...match].map((each) => {
-    const what =
-      document.kind === 'prepayment'
-        ? texts.paymentOn({ payment: each.paymentId, invoice: each.invoiceId })
-        : each.prepaymentId === null
-          ? texts.prepaymentUnknown
-          : labels.prepayment({ prepayment: each.prepaymentId });
-    return `  ${what}: ${formatExact(each.amount, decimals)}, ${known(each)}`;
-  });
-  return [...refunded, ...used];
-}
-
-/** Formats a date or time of the source; a time becomes local time. */
-function localText(text: string | null, timezone: string): string {
-  if (text === null) return '-';
-  const instant = /[T ]\d/.test(text) ? instantOf(text, timezone) : null;
-  return instant === null ? text : localTimeOf(instant, timezone);
-}
-
-function invoiceNamed(id: number | null, numbers: Explanation['numbers']): string {
-  return id === null ? texts.noInvoice : documentName({ kind: 'invoice', id }, numbers);
-}
-
-function factLines(facts: DocumentFacts, { decimals, timezone, numbers }: Explanation): string[] {
-  const text = (amount: Money | null) => (amount === null ? '-' : formatExact(amount, decimals));
-  if (facts.kind === 'payment') {
-    const { payment } = facts;
-    const line = texts.payment({
-      ...{ paid: text(payment.paid), type: typeName(payment.paymentType) },
-      ...{ at: localText(payment.dateAdded, timezone), invoice: invoiceNamed(payment.invoiceId, numbers) },
-    });
-    return [`  ${facts.invoice ? line : texts.invoiceUnread({ payment: line })}`];
-  }
-  if (facts.kind === 'prepayment') {
-    const { prepayment } = facts;
-    const line = texts.prepayment({
-      ...{ paid: text(prepayment.paid), type: typeName(prepayment.paymentType), status: prepayment.status ?? 'ready' },
-      ...{ at: localText(prepayment.created, timezone), unused: text(prepayment.unusedAmount) },
-      client: String(prepayment.clientId ?? '-'),
-    });
-    const refunds = prepayment.refundsId === null ? [] : [texts.refunds({ prepayment: prepayment.refundsId })];
-    return [`  ${[line, ...refunds].join(', ')}`];
-  }
-  if (facts.kind === 'vat_due') return [];
-  const { invoice, rows, payments } = facts;
-  const lines = [
-    `  ${texts.invoice({
-      number: printedNumber(invoice) ?? '-',
-      ...{ status: String(invoice.status ?? '-'), at: localText(invoice.invoiceDate, timezone) },
-      ...{ client: String(invoice.clientId ?? '-'), department: String(invoice.departmentId ?? '-') },
-    })}`,
-    `  ${texts.sums({
-      ...{ total: text(invoice.total), vat: text(invoice.totalVat) },
-      ...{ gross: text(invoice.totalWithVat), due: text(invoice.dueSum) },
-    })}`,
+function prepaymentLines(explanation: Explanation): string[] {
+  const { refunds, uses, match, decimals } = explanation;
+  return [
+    ...refunds.map(({ id, amount }) => `  ${labels.refund({ refund: id })}: ${formatExact(amount, decimals)}`),
+    ...[...uses, ...match].map((each) => `  ${useText(each, explanation)}`),
   ];
+}
+
+/** The rows and payments of an invoice. */
+function partLines({ facts, decimals, timezone }: Explanation): string[] {
+  if (facts?.kind !== 'invoice') return [];
+  const text = (amount: Money | null) => (amount === null ? '-' : formatExact(amount, decimals));
+  const { rows, payments } = facts;
+  const lines: string[] = [];
   if (rows.length > 0) {
     lines.push(
       indented(
@@ -222,85 +125,23 @@ function proofLines({ proofs, judgement }: Explanation): string[] {
   if (proofs.length === 0) return [`  ${texts.noProofs({ state: inWords(judgement.state) })}`];
   const { holds: right, fails: wrong } = checkWords;
   const width = Math.max(texts.notKnown.length, right.length, wrong.length);
-  return proofs.map(({ proof, holds, says }) => {
-    const verdict = holds === null ? texts.notKnown : holds ? right : wrong;
-    return `  ${verdict.padEnd(width)}  ${proof}${says && ` (${shown(says)})`}`;
+  return proofs.map((each) => {
+    const { proof, says } = each;
+    return `  ${verdictOf(each).padEnd(width)}  ${proof}${says && ` (${shown(says)})`}`;
   });
 }
 
 function entryLines(explanation: Explanation): string[] {
-  const { entries, records, inForce, summaries, deliveries, decimals, timezone, names, changes } = explanation;
-  const at = timeIn(timezone);
+  const { entries, decimals, names } = explanation;
   if (entries.length === 0) return [`  ${labels.none}`];
   return entries.flatMap((entry) => [
-    entryHead(entry, entry.id === inForce, explanation.numbers),
-    ...changedLines(changes.get(entry.id)),
-    ...recordLines(records.get(entry.id), at),
-    ...toGeneralLedger(entry, summaries.get(entry.id)),
-    ...toErp(deliveries.get(summaries.get(entry.id)?.id ?? entry.id), at),
+    [
+      `  ${entry.id}  ${entry.date}  ${inWords(entry.reason)}  ${entry.description}`,
+      ...entryParts(entry, explanation),
+    ].join('; '),
+    ...entryTexts(entry, explanation).map((line) => `    ${line}`),
     indented(lineTable(entry.lines, { decimals, names })),
   ]);
-}
-
-/** Number, time, window and mapping of an entry. */
-function recordLines(record: EntryRecord | undefined, at: typeof instant): string[] {
-  if (record === undefined) return [];
-  const { voucher, recordedAt, windowId, mapping } = record;
-  const parts = [
-    voucher === null ? texts.noVoucher : texts.voucher({ voucher }),
-    texts.recorded({ at: at(recordedAt), window: windowId }),
-    ...(mapping === null ? [] : [texts.mapping({ mapping: mappingVersionText(mapping), by: mapping.approvedBy })]),
-  ];
-  return [`    ${parts.join('; ')}`];
-}
-
-/** The differences between a reversed entry and the entry after the reversal. */
-function changedLines(changes: readonly FieldChange[] = []): string[] {
-  const line = changesLine(changes);
-  return line === null ? [] : [`    ${line}`];
-}
-
-function entryHead(entry: LedgerEntry, isInForce: boolean, numbers: Explanation['numbers']): string {
-  const parts = [`  ${entry.id}  ${entry.date}  ${inWords(entry.reason)}  ${entry.description}`];
-  if (entry.documentDate !== entry.date) parts.push(texts.documentDate({ date: entry.documentDate }));
-  parts.push(texts.vatPeriod({ period: entry.vatPeriod, isLate: entry.isLate }));
-  if (entry.reverses) parts.push(labels.reverses({ entry: entry.reverses }));
-  if (entry.original) parts.push(labels.credits({ document: documentName(entry.original, numbers) }));
-  parts.push(texts.link({ seq: entry.seq, hash: entry.hash.slice(0, 12) }));
-  if (isInForce) parts.push(labels.inForce);
-  return parts.join('; ');
-}
-
-/** The daily summary of an entry in posting mode `daily_summary`. In mode `document`, the entry itself is the unit. */
-function toGeneralLedger(entry: LedgerEntry, summary: SummaryOfEntry | undefined): string[] {
-  if (entry.postingMode === 'document') return [];
-  return [
-    `    ${summary ? texts.inSummary({ summary: summary.id, voucher: summary.voucher }) : texts.summaryToCome(entry)}`,
-  ];
-}
-
-/** The delivery of a unit and its undos. */
-export function toErp(deliveries: UnitDelivery[] = [], at: typeof instant): string[] {
-  const { sent, undone, again } = deliveryTitles;
-  return deliveries.flatMap((delivery, n) =>
-    unitDeliveryLines(delivery, n === 0 ? sent : n % 2 === 1 ? undone : again, at),
-  );
-}
-
-function writeBackLine({ writeBack, timezone }: Explanation): string {
-  const at = timeIn(timezone);
-  if (!writeBack) return texts.nothingToWrite;
-  const { value, state, confirmed, previousValue, error, writtenAt } = writeBack;
-  const parts = [texts.written({ value, state: codeWord(state), at: writtenAt && at(writtenAt) })];
-  if (writtenAt !== null) parts.push(confirmed ? texts.confirmed : texts.unconfirmed);
-  if (previousValue !== null) parts.push(texts.replaced({ value: previousValue }));
-  if (error !== null) parts.push(error);
-  return parts.join('; ');
-}
-
-/** A code in words, without underscores in any language. */
-function inWords(code: string): string {
-  return codeWord(code).replaceAll('_', ' ');
 }
 
 function capital(word: string): string {

@@ -11,10 +11,10 @@ import { labels, fieldTitles as titles } from '../../texts/commands/labels.ts';
 import { putOffTexts, statusSummaryTexts as sums, statusTexts as texts } from '../../texts/commands/status.ts';
 import { vatReturnTexts } from '../../texts/reports/vat-returns.ts';
 import type { TemporalStatus } from '../../windows/temporal-status.ts';
+import { codeWord, type TimeText } from '../../wording/words.ts';
 import { deliveryFields } from '../render/delivery.ts';
 import {
   bar,
-  codeWord,
   columns,
   count,
   duration,
@@ -22,7 +22,6 @@ import {
   fieldLines,
   heads,
   instant,
-  type TimeText,
   table,
   writtenBackText,
 } from '../render/text.ts';

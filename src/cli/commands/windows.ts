@@ -10,11 +10,12 @@ import type { InstallationId } from '../../terms.ts';
 import { labels } from '../../texts/commands/labels.ts';
 import { resultTexts } from '../../texts/commands/results.ts';
 import { windowListTexts as texts, windowTexts } from '../../texts/commands/windows.ts';
+import { codeWord } from '../../wording/words.ts';
 import { instant, plainError, remark } from '../answer.ts';
 import { type LocalTimes, localTimes, named } from '../books.ts';
 import { type Definition, installation, option, wholeNumber } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { codeWord, count, heads, table } from '../render/text.ts';
+import { count, heads, table } from '../render/text.ts';
 import { label, type Named } from '../render/window.ts';
 import { withApp } from '../with-app.ts';
 

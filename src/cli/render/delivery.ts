@@ -2,14 +2,13 @@ import { z } from 'zod';
 import { fileFormats } from '../../config/erp.ts';
 import { visible, visibleIn } from '../../domain/text.ts';
 import { shown } from '../../languages/language.ts';
-import type { DeliveryStatus, UnitDelivery } from '../../queries/delivery-status.ts';
+import type { DeliveryStatus } from '../../queries/delivery-status.ts';
 import { foreignCode } from '../../queries/installation-health.ts';
-import { deliveryTexts as texts, unitStateTexts, unitTexts } from '../../texts/commands/delivery.ts';
-import { deliveryTitles } from '../../texts/commands/explain.ts';
+import { deliveryTexts as texts } from '../../texts/commands/delivery.ts';
 import { fieldTitles, labels } from '../../texts/commands/labels.ts';
-import { resultTexts } from '../../texts/commands/results.ts';
+import type { TimeText } from '../../wording/words.ts';
 import * as answer from '../answer.ts';
-import { count, type Field, instant, type TimeText } from './text.ts';
+import { count, type Field, instant } from './text.ts';
 
 /** The delivery status of an installation. */
 export const deliveryAnswer = z
@@ -99,25 +98,4 @@ export function deliveryFields(found: DeliveryStatus, at: TimeText = instant): F
     lines.push(texts.pausedAt({ by, reason, at: at(since) }));
   }
   return lines.map((line, n): Field => [n === 0 ? fieldTitles.delivery : '', line]);
-}
-
-/** The lines of `explain` about the delivery of an entry; `what` is their title. */
-export function unitDeliveryLines(found: UnitDelivery, what = deliveryTitles.sent, at = instant): string[] {
-  const { state, needsApproval, erpNumber, erpId, erpDate, settledAt, problem } = visibleIn(found);
-  const parts = [
-    unitStateTexts[state === 'pending' && needsApproval ? 'unapproved' : state],
-    ...(erpNumber === null
-      ? erpId === null
-        ? []
-        : [unitTexts.record({ id: erpId })]
-      : [unitTexts.number({ number: erpNumber })]),
-    ...(erpDate === null ? [] : [unitTexts.dated({ date: erpDate })]),
-    ...(settledAt === null ? [] : [at(settledAt)]),
-  ];
-  return [
-    `    ${what}: ${parts.join(', ')}`,
-    ...(problem
-      ? [`      ${problem.code}: ${shown(problem.message)}`, `      ${resultTexts.todo({ todo: shown(problem.todo) })}`]
-      : []),
-  ];
 }

@@ -6,8 +6,9 @@ import { money } from '../../mapping/propose-text.ts';
 import type { MappingTargets, Target } from '../../mapping/targets.ts';
 import { mappingShowTexts as texts } from '../../texts/commands/mapping.ts';
 import { roleMeanings } from '../../texts/mapping/meanings.ts';
+import { codeWord } from '../../wording/words.ts';
 import { amount } from '../answer.ts';
-import { codeWord, columns, heads } from './text.ts';
+import { columns, heads } from './text.ts';
 
 /** `account` is null if the mapping gives none. `earlier` is the account of the first day, if rules by date changed it. */
 const target = {

@@ -9,9 +9,9 @@ import type { FiledReturns } from '../../queries/vat-return-state.ts';
 import { labels } from '../../texts/commands/labels.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { lateTexts, problemListTexts } from '../../texts/commands/results.ts';
+import { changesLine } from '../../wording/changes.ts';
 import * as answer from '../answer.ts';
 import type { LocalTimes } from '../books.ts';
-import { changesLine } from './changes.ts';
 import { columns, count, instant } from './text.ts';
 import { filedReturnLines } from './vat-returns.ts';
 

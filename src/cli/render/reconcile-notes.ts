@@ -2,8 +2,8 @@ import { visibleIn } from '../../domain/text.ts';
 import type { ReconcileNote } from '../../queries/reconcile.ts';
 import type { InstallationId } from '../../terms.ts';
 import { reconcileNotes as texts } from '../../texts/commands/reconcile.ts';
+import type { TimeText } from '../../wording/words.ts';
 import type { LocalTimes } from '../books.ts';
-import type { TimeText } from './text.ts';
 
 /** A note of `reconcile` as a line for stderr. */
 export function noteText(installation: InstallationId, note: ReconcileNote, at: LocalTimes): string {

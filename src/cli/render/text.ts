@@ -1,6 +1,5 @@
-import { localTimeOf } from '../../domain/dates.ts';
 import { visible } from '../../domain/text.ts';
-import { codeWords, labels } from '../../texts/commands/labels.ts';
+import { labels } from '../../texts/commands/labels.ts';
 import { countTexts } from '../../texts/counts.ts';
 import { columnTitles } from '../../texts/reports/columns.ts';
 
@@ -69,22 +68,9 @@ export function instant(time: Date | string | null): string {
   return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** Formats a time; `instant` in UTC, and `timeIn` as a clock shows it. */
-export type TimeText = (time: Date | string | null) => string;
-
-/** Formats times as the clock of a time zone shows them, with the offset. */
-export function timeIn(timezone: string): TimeText {
-  return (time) => (time === null ? '-' : localTimeOf(new Date(time), timezone));
-}
-
 /** `3 invoices`, `1 invoice`. */
 export function count(n: number, what: keyof typeof countTexts): string {
   return countTexts[what]({ n });
-}
-
-/** A code in words; English shows the code, and so does every language for a code that users type. */
-export function codeWord(code: string): string {
-  return Object.hasOwn(codeWords, code) ? codeWords[code as keyof typeof codeWords] : code;
 }
 
 /** A line of a block: its title, which is empty for a further line of the same thing, and its text. */

@@ -3,8 +3,9 @@ import type { Outside, OutsideFigure, OutsideReason } from '../../documents/outs
 import type { Verdict } from '../../queries/verdict.ts';
 import { fieldTitles, labels } from '../../texts/commands/labels.ts';
 import { outsideReasons, verdictTexts as texts } from '../../texts/commands/reconcile.ts';
+import { codeWord, type TimeText } from '../../wording/words.ts';
 import * as answer from '../answer.ts';
-import { codeWord, columns, count, type Field, heads, instant, type TimeText } from './text.ts';
+import { columns, count, type Field, heads, instant } from './text.ts';
 
 const figure = z
   .strictObject({

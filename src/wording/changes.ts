@@ -1,6 +1,6 @@
-import { paymentTypeName } from '../../mapping/payment-types.ts';
-import type { FieldChange } from '../../posting/changed-fields.ts';
-import { changeTexts } from '../../texts/reports/changes.ts';
+import { paymentTypeName } from '../mapping/payment-types.ts';
+import type { FieldChange } from '../posting/changed-fields.ts';
+import { changeTexts } from '../texts/reports/changes.ts';
 
 /** Example: `changed: total 181.00 → 171.00, department 11 → 12`. Null without a change. */
 export function changesLine(changes: readonly FieldChange[]): string | null {
