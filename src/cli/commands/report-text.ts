@@ -2,6 +2,7 @@ import { localTimeOf } from '../../domain/dates.ts';
 import { labelOf } from '../../domain/installation-name.ts';
 import { formatExact, type Money, zero } from '../../domain/money.ts';
 import { inLanguage, shown } from '../../languages/language.ts';
+import { cellText, type InstallationReport, itemsOf, missingNote } from '../../reports/installation-report.ts';
 import type { Figure, Item, Section } from '../../reports/report-sections.ts';
 import type { Language } from '../../texts/catalogue.ts';
 import { labels } from '../../texts/commands/labels.ts';
@@ -9,8 +10,6 @@ import { windowTexts } from '../../texts/commands/windows.ts';
 import { columnTitles } from '../../texts/reports/columns.ts';
 import { reportNotes, reportTexts } from '../../texts/reports/reports.ts';
 import { columns, count } from '../render/text.ts';
-import { outsideText } from '../render/verdict.ts';
-import { cellText, type InstallationReport, itemsOf } from './report-output.ts';
 
 interface Shown {
   documents: boolean;
@@ -36,14 +35,8 @@ export async function* reportText(
 
 /** Notes beside the figures, such as missing documents. */
 export function notedLines(report: InstallationReport): string[] {
-  return [...missingLines(report), ...(report.notes ?? []).map((note) => shown(note))];
-}
-
-/** A line about documents that are not in the books. Empty if there are none. */
-function missingLines({ outside, period, of, installation }: InstallationReport): string[] {
-  if (Object.keys(outside).length === 0) return [];
-  const dated = of === 'month' ? reportNotes.monthSpan(period) : reportNotes.upTo(period);
-  return [reportNotes.missing({ installation: labelOf(installation), documents: outsideText(outside), dated })];
+  const missing = missingNote(report);
+  return [...(missing === null ? [] : [missing]), ...(report.notes ?? []).map((note) => shown(note))];
 }
 
 function heading({ installation, period: { from, through }, of, recordedBy, headed = [] }: InstallationReport): string {

@@ -2,22 +2,12 @@ import { Option } from 'commander';
 import { z } from 'zod';
 import type { InstallationConfig } from '../../config/load-config.ts';
 import { loadVatForm, type VatFormCountry, vatFormCountries, vatFormOfCountry } from '../../config/vat-forms.ts';
-import { dateIn, localTimeOf } from '../../domain/dates.ts';
-import { labelOf } from '../../domain/installation-name.ts';
-import { formatMoney } from '../../domain/money.ts';
+import { dateIn } from '../../domain/dates.ts';
 import type { VatForm } from '../../mapping/vat-form.ts';
-import { prepaymentVatDifferences } from '../../queries/prepayment-vat.ts';
-import {
-  fileReturn,
-  type PreparedReturn,
-  prepareReturn,
-  type ReturnChoice,
-  vatPeriodOfMonth,
-} from '../../queries/vat-returns.ts';
-import { reports } from '../../reports/index.ts';
-import { unusedWithoutVat } from '../../reports/prepayments.ts';
-import type { Section } from '../../reports/report-sections.ts';
-import { formSections, returnSections } from '../../reports/vat-return-sections.ts';
+import { lastMonth } from '../../queries/report.ts';
+import { type VatReport, vatReport } from '../../queries/vat-report.ts';
+import { fileReturn, type ReturnChoice, vatPeriodOfMonth } from '../../queries/vat-returns.ts';
+import type { InstallationReport } from '../../reports/installation-report.ts';
 import type { App } from '../../runtime/app.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { reportDescriptions, vatReportTexts } from '../../texts/reports/reports.ts';
@@ -27,16 +17,7 @@ import { chosenBooks } from '../books.ts';
 import { by, type Definition, installation, sha256 } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { withApp } from '../with-app.ts';
-import {
-  csvOfTable,
-  documentsOption,
-  lastMonth,
-  lastMonthOption,
-  outsideOf,
-  printReports,
-  reportOfInstallation,
-} from './report.ts';
-import type { InstallationReport } from './report-output.ts';
+import { csvOfTable, documentsOption, lastMonthOption, printReports, reportOfInstallation } from './report.ts';
 import { reportText } from './report-text.ts';
 
 interface Options {
@@ -185,83 +166,9 @@ async function file(context: CommandContext, app: App, of: InstallationConfig, o
 }
 
 /** The report of one snapshot of the database. `isPreview`: with what would be filed. */
-async function reportOf(
-  app: App,
-  of: InstallationConfig,
-  options: Options,
-  isPreview: boolean,
-): Promise<{ report: InstallationReport; prepared: PreparedReturn }> {
-  const form = formOf(of, options);
-  const read = async (trx: Parameters<typeof prepareReturn>[0]) => {
-    const { name, ...days } = await vatPeriodOfMonth(trx, of, monthOf(app, of, options));
-    const prepared = await prepareReturn(trx, of, { name, ...days }, choiceOf(options));
-    const sections = isPreview
-      ? returnSections(prepared.period, prepared.view, { toFile: prepared.toFile, form })
-      : [...boxes(form, prepared), ...(await reports.vat.make(trx, of, days))];
-    return {
-      ...{ days, prepared, sections },
-      outside: await outsideOf(trx, of, reports.vat, days),
-      differences: await prepaymentVatDifferences(trx, of),
-      unused: await unusedWithoutVat(trx, of, days.through),
-    };
-  };
-  const found = await app.db.transaction(read, { isolationLevel: 'repeatable read', readOnly: true });
-  const { days, prepared, sections, outside, differences, unused } = found;
-  const { period, versions, version, toFile, shown, obstacle, isClosed, view } = prepared;
-  const amount = formatMoney(unused.amount, of.decimals);
-  const report: InstallationReport = {
-    ...{ report: 'vat', installation: of, period: days, of: 'month', recordedBy: null, outside },
-    sections,
-    headed: [
-      ...versions.map((each) => vatReportTexts.filed({ ...each, at: localTimeOf(each.filedAt, of.timezone) })),
-      ...(isPreview ? [vatReportTexts.toFile({ period: period.name, version })] : []),
-    ],
-    notes: [
-      ...(differences === null || differences.length === 0
-        ? []
-        : [
-            [
-              vatReportTexts.prepaymentVatDiffers({ installation: labelOf(of) }),
-              ...differences.map(({ document, message }) => `  ${document}: ${message}`),
-            ].join('\n'),
-          ]),
-      ...(unused.prepayments === 0
-        ? []
-        : [
-            vatReportTexts.unusedPrepayments({
-              ...{ count: unused.prepayments, amount, currency: of.currency, through: days.through },
-            }),
-          ]),
-      ...(versions.length > 0 && view.since.length > 0 && !isPreview
-        ? [vatReportTexts.changedSince({ period: period.name })]
-        : []),
-      ...(isPreview ? [obstacle === null ? vatReportTexts.shown({ hash: shown }) : obstacle.message] : []),
-    ],
-    more: {
-      vat_return: {
-        ...{ period: period.name, is_closed: isClosed },
-        filed: versions.map(({ version: n, filedAt, by: who, reason, shown: hash }) => ({
-          ...{ version: n, filed_at: filedAt, by: who, reason, shown: hash },
-        })),
-        to_file: isPreview
-          ? {
-              ...{ version, shown, lines: toFile.length },
-              late: [...new Set(toFile.flatMap(({ entry, isLate }) => (isLate ? [entry] : [])))],
-              obstacle: obstacle && { code: obstacle.code, message: obstacle.message, todo: obstacle.todo },
-            }
-          : null,
-      },
-      unused_prepayments_without_vat: { prepayments: unused.prepayments, amount },
-      ...(differences === null ? {} : { prepayment_vat_differences: differences }),
-    },
-  };
-  return { report, prepared };
-}
-
-/** The boxes of a filed return; otherwise of the return as it would be filed now. */
-function boxes(form: VatForm | null, { versions, view, toFile }: PreparedReturn): Section[] {
-  if (form === null) return [];
-  return formSections(form, versions.length > 0 ? view.filed : toFile);
+function reportOf(app: App, of: InstallationConfig, options: Options, isPreview: boolean): Promise<VatReport> {
+  const choice = { month: monthOf(app, of, options), choice: choiceOf(options), form: formOf(of, options), isPreview };
+  return app.db.transaction((trx) => vatReport(trx, of, choice), { isolationLevel: 'repeatable read', readOnly: true });
 }
 
 function formOf({ id, mapping }: InstallationConfig, { form }: Options): VatForm | null {

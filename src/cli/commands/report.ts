@@ -1,21 +1,12 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import type { InstallationConfig } from '../../config/load-config.ts';
-import type { Connection } from '../../db/rows.ts';
-import { outsideBooks, outsideByKind } from '../../documents/outside-books.ts';
-import {
-  dateIn,
-  dayAfter,
-  daysFrom,
-  fiscalYearStart,
-  instantOf,
-  isCalendarDate,
-  monthBounds,
-} from '../../domain/dates.ts';
+import { instantOf } from '../../domain/dates.ts';
 import { UserError } from '../../domain/errors.ts';
-import { type Split, seqRecordedBy, splits } from '../../ledger/account-days.ts';
+import { type Split, splits } from '../../ledger/account-days.ts';
+import { makeReport } from '../../queries/report.ts';
 import { type ReportKind, type ReportName, reports } from '../../reports/index.ts';
-import type { Asked, Period } from '../../reports/report-sections.ts';
+import type { InstallationReport } from '../../reports/installation-report.ts';
+import { onlyTable, reportCsv, tableNames } from '../../reports/report-csv.ts';
 import { usageTexts, valueTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { amount, date, instant } from '../answer.ts';
@@ -25,7 +16,7 @@ import { calendarDate, installation, month, option } from '../command.ts';
 import { type CommandContext, refuseBackwards, usageError } from '../context.ts';
 import { outsideAnswer } from '../render/verdict.ts';
 import { withApp } from '../with-app.ts';
-import { type InstallationReport, onlyTable, reportCsv, reportJson, tableNames } from './report-output.ts';
+import { reportJson } from './report-output.ts';
 import { notedLines, reportText } from './report-text.ts';
 
 interface Options {
@@ -138,20 +129,17 @@ function report(context: CommandContext, name: ReportName, options: Options, acc
       async (trx) => {
         const made: InstallationReport[] = [];
         for (const installation of chosen) {
-          const { id, timezone, startDate } = installation;
+          const { id, startDate } = installation;
           if (kind.of === 'start' && startDate === null) {
             if (options.installation === undefined) continue;
             throw new UserError(commandErrors.noStartDate({ installation: id }), 1);
           }
-          const period = periodOf(kind.of, options, dateIn(timezone, app.clock()), installation);
-          const recordedBy = recordedByOf(options, timezone);
-          const upToSeq = recordedBy && (await seqRecordedBy(trx, id, recordedBy));
-          const asked: Asked = { split: options.by ?? null, upToSeq, documents, account };
-          made.push({
-            ...{ report: name, installation, period, of: kind.of, recordedBy },
-            sections: await kind.make(trx, installation, period, asked),
-            outside: await outsideOf(trx, installation, kind, period),
-          });
+          made.push(
+            await makeReport(trx, name, installation, {
+              ...{ days: options, split: options.by ?? null, recordedBy: options.recordedBy ?? null },
+              ...{ documents, account, now: app.clock() },
+            }),
+          );
         }
         if (account !== null && made.every(({ sections }) => sections.every(({ figures }) => figures.length === 0)))
           throw new UserError(commandErrors.accountUnused({ account }), 1);
@@ -208,48 +196,4 @@ function refuseDays({ asOf, month, from, to }: Options, command: string): void {
   if ([asOf, month, from].filter((each) => each !== undefined).length > 1)
     throw usageError(usageTexts.oneSpan, command);
   refuseBackwards({ ...(from && { from }), ...(to && { to }) }, command);
-}
-
-/** The instant of --recorded-by; a day counts to its end. */
-function recordedByOf({ recordedBy }: Options, timezone: string): Date | null {
-  if (recordedBy === undefined) return null;
-  if (!isCalendarDate(recordedBy)) return instantOf(recordedBy, timezone);
-  const end = instantOf(dayAfter(recordedBy), timezone);
-  return end && new Date(end.getTime() - 1);
-}
-
-/** Documents outside the books that would belong to the figures: dated in the period, or without a known date. */
-export async function outsideOf(
-  db: Connection,
-  { id, decimals }: InstallationConfig,
-  kind: ReportKind,
-  period: Period,
-) {
-  if (kind.documents.length === 0) return {};
-  const groups = await outsideBooks(db, [id], kind.of === 'span' ? { ...period, from: null } : period);
-  return outsideByKind(
-    groups.filter((group) => kind.documents.includes(group.kind)),
-    decimals,
-  );
-}
-
-/** The period of a report. Default: the last full month, or today. */
-function periodOf(
-  of: ReportKind['of'],
-  { asOf, month, from, to }: Options,
-  today: string,
-  { startDate, fiscalYearStart: firstMonth }: Pick<InstallationConfig, 'startDate' | 'fiscalYearStart'>,
-): Period {
-  if (of === 'start') return { from: null, through: daysFrom(startDate ?? today, -1) };
-  if (of === 'month') return monthBounds(month ?? lastMonth(today));
-  if (of === 'day') return { from: null, through: asOf ?? today };
-  if (month !== undefined) return monthBounds(month);
-  if (from !== undefined && to !== undefined) return { from, through: to };
-  const through = asOf ?? today;
-  return { from: fiscalYearStart(through, firstMonth), through };
-}
-
-/** The last month that is over. */
-export function lastMonth(today: string): string {
-  return daysFrom(`${today.slice(0, 7)}-01`, -1).slice(0, 7);
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Outside, OutsideFigure, OutsideReason } from '../../documents/outside-books.ts';
 import type { Verdict } from '../../queries/verdict.ts';
+import { outsideText } from '../../reports/installation-report.ts';
 import { fieldTitles, labels } from '../../texts/commands/labels.ts';
 import { outsideReasons, verdictTexts as texts } from '../../texts/commands/reconcile.ts';
 import { codeWord, type TimeText } from '../../wording/words.ts';
@@ -90,20 +91,4 @@ function reconciledText(reconciled: Verdict['reconciled'], empty: boolean, at: T
   return reconciled.ok
     ? labels.yesAsOf(checked)
     : labels.noAsOf({ equations: reconciled.failing.join(', '), ...checked });
-}
-
-const singular = { invoices: 'invoice', payments: 'payment', prepayments: 'prepayment', vat_due: 'vat_due' } as const;
-
-/** `12 invoices (1204.50, VAT 233.10, oldest 2026-01-04), 3 payments (60.00, oldest 2026-02-01)` */
-export function outsideText(outside: Outside): string {
-  return (Object.entries(outside) as [keyof Outside, OutsideFigure][])
-    .map(([kinds, { documents, amount, vat, oldest }]) => {
-      const facts = [
-        amount ?? texts.amountUnknown,
-        ...(vat ? [labels.vat({ amount: vat })] : []),
-        ...(oldest ? [labels.oldest({ date: oldest })] : []),
-      ];
-      return `${count(documents, singular[kinds])} (${facts.join(', ')})`;
-    })
-    .join(', ');
 }

@@ -1,0 +1,59 @@
+import type { InstallationConfig } from '../config/load-config.ts';
+import type { Outside, OutsideFigure } from '../documents/outside-books.ts';
+import { labelOf } from '../domain/installation-name.ts';
+import { labels } from '../texts/commands/labels.ts';
+import { verdictTexts } from '../texts/commands/reconcile.ts';
+import { countTexts } from '../texts/counts.ts';
+import { reportNotes } from '../texts/reports/reports.ts';
+import type { Cell, Figure, Item, Period, Section } from './report-sections.ts';
+
+/** A report of an installation, with what its head and notes say. */
+export interface InstallationReport {
+  report: string;
+  installation: Pick<InstallationConfig, 'id' | 'name' | 'currency' | 'decimals' | 'timezone' | 'startDate'>;
+  period: Period;
+  of: 'month' | 'day' | 'start' | 'span';
+  /** The report contains only entries recorded by this time. Null for all entries. */
+  recordedBy: Date | null;
+  sections: readonly Section[];
+  /** Documents that are missing in the figures, because they are not in the books. */
+  outside: Outside;
+  /** Further fields of the JSON. */
+  more?: object;
+  /** Lines below the heading. */
+  headed?: readonly string[];
+  /** Further notes beside the figures. */
+  notes?: readonly string[];
+}
+
+export function cellText(cell: Cell | undefined): string {
+  return cell === null || cell === undefined ? '' : String(cell);
+}
+
+/** The items of a figure, read while they are printed. */
+export async function* itemsOf({ items }: Figure): AsyncGenerator<Item> {
+  yield* items;
+}
+
+/** A note about documents that are not in the books, in the language in force. Null if there are none. */
+export function missingNote({ outside, period, of, installation }: InstallationReport): string | null {
+  if (Object.keys(outside).length === 0) return null;
+  const dated = of === 'month' ? reportNotes.monthSpan(period) : reportNotes.upTo(period);
+  return reportNotes.missing({ installation: labelOf(installation), documents: outsideText(outside), dated });
+}
+
+const singular = { invoices: 'invoice', payments: 'payment', prepayments: 'prepayment', vat_due: 'vat_due' } as const;
+
+/** `12 invoices (1204.50, VAT 233.10, oldest 2026-01-04), 3 payments (60.00, oldest 2026-02-01)` */
+export function outsideText(outside: Outside): string {
+  return (Object.entries(outside) as [keyof Outside, OutsideFigure][])
+    .map(([kinds, { documents, amount, vat, oldest }]) => {
+      const facts = [
+        amount ?? verdictTexts.amountUnknown,
+        ...(vat ? [labels.vat({ amount: vat })] : []),
+        ...(oldest ? [labels.oldest({ date: oldest })] : []),
+      ];
+      return `${countTexts[singular[kinds]]({ n: documents })} (${facts.join(', ')})`;
+    })
+    .join(', ');
+}
