@@ -1,7 +1,8 @@
 import type { Route } from './route.ts';
 import { accountRoutes } from './screens/account/routes.ts';
 import { clinicsRoutes } from './screens/clinics/routes.ts';
+import { reportsRoutes } from './screens/reports/routes.ts';
 import { signInRoutes } from './screens/sign-in/routes.ts';
 
 /** Every route of the console. `checkRoutes` refuses a table in which a route could act without a right or a record. */
-export const routes: readonly Route[] = [...signInRoutes, ...accountRoutes, ...clinicsRoutes];
+export const routes: readonly Route[] = [...signInRoutes, ...accountRoutes, ...clinicsRoutes, ...reportsRoutes];

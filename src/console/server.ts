@@ -144,7 +144,7 @@ async function handle(
     return sendMissing(context, request, reply, session);
   }
   const visible = configured === null ? visibleTo(route, rights) : [configured.id];
-  const { answer, closed } = await inTransaction(context, visible, async (db) => {
+  const work = async (db: Connection) => {
     const asked = { ...common, db, session, rights };
     if (configured === null) return { answer: await (route as SignedInRoute).answer(asked), closed: null };
     const installation = await inForce(context, db, configured);
@@ -152,7 +152,9 @@ async function handle(
       answer: await (route as InstallationRoute).answer({ ...asked, installation }),
       closed: await closedThrough(db, installation.id),
     };
-  });
+  };
+  // A page has the figures of one snapshot. What changes something sees what others have just committed.
+  const { answer, closed } = await inTransaction(context, visible, work, route.method === 'GET');
   const frame: Frame = { rights, installation: configured, closedThrough: closed, path: request.url };
   return sendAnswer(context, request, reply, common, answer, frame);
 }
@@ -188,12 +190,14 @@ function inTransaction<T>(
   { db }: ConsoleContext,
   installations: readonly number[],
   work: (trx: Connection) => Promise<T>,
+  isSnapshot = false,
 ): Promise<T> {
-  return db.transaction(async (trx) => {
+  const limited = async (trx: Connection): Promise<T> => {
     await trx.raw(`set local statement_timeout = ${limits.statementMs}`);
     await showInstallations(trx, installations);
     return work(trx);
-  });
+  };
+  return isSnapshot ? db.transaction(limited, { isolationLevel: 'repeatable read' }) : db.transaction(limited);
 }
 
 function installationOf({ installation = '' }: Record<string, string>): number | null {

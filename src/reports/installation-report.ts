@@ -1,11 +1,12 @@
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Outside, OutsideFigure } from '../documents/outside-books.ts';
 import { labelOf } from '../domain/installation-name.ts';
+import type { Money } from '../domain/money.ts';
 import { labels } from '../texts/commands/labels.ts';
 import { verdictTexts } from '../texts/commands/reconcile.ts';
 import { countTexts } from '../texts/counts.ts';
 import { reportNotes } from '../texts/reports/reports.ts';
-import type { Cell, Figure, Item, Period, Section } from './report-sections.ts';
+import type { Cell, Column, Figure, Item, Period, Section, SectionShape } from './report-sections.ts';
 
 /** A report of an installation, with what its head and notes say. */
 export interface InstallationReport {
@@ -33,6 +34,17 @@ export function cellText(cell: Cell | undefined): string {
 /** The items of a figure, read while they are printed. */
 export async function* itemsOf({ items }: Figure): AsyncGenerator<Item> {
   yield* items;
+}
+
+/** The columns of amounts that a reader sees: a rare one only if a document of the figures has an amount in it. */
+export function shownAmounts({ amounts }: SectionShape, figures: readonly Figure[]): Column[] {
+  const has = ({ items, amounts: sums }: Figure, name: string) =>
+    Array.isArray(items) ? items.some((item: Item) => isAmount(item.amounts[name])) : isAmount(sums[name]);
+  return amounts.filter(({ name, isRare }) => !isRare || figures.some((figure) => has(figure, name)));
+}
+
+function isAmount(amount: Money | undefined): boolean {
+  return amount !== undefined && !amount.isZero();
 }
 
 /** A note about documents that are not in the books, in the language in force. Null if there are none. */

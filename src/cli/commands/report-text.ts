@@ -1,9 +1,15 @@
 import { localTimeOf } from '../../domain/dates.ts';
 import { labelOf } from '../../domain/installation-name.ts';
-import { formatExact, type Money, zero } from '../../domain/money.ts';
+import { formatExact, zero } from '../../domain/money.ts';
 import { inLanguage, shown } from '../../languages/language.ts';
-import { cellText, type InstallationReport, itemsOf, missingNote } from '../../reports/installation-report.ts';
-import type { Figure, Item, Section } from '../../reports/report-sections.ts';
+import {
+  cellText,
+  type InstallationReport,
+  itemsOf,
+  missingNote,
+  shownAmounts,
+} from '../../reports/installation-report.ts';
+import type { Item, Section } from '../../reports/report-sections.ts';
 import type { Language } from '../../texts/catalogue.ts';
 import { labels } from '../../texts/commands/labels.ts';
 import { windowTexts } from '../../texts/commands/windows.ts';
@@ -51,10 +57,6 @@ function heading({ installation, period: { from, through }, of, recordedBy, head
   return [first, reportTexts.salesBooks({ startDate }), ...(recorded ? [recorded] : [])].join('\n');
 }
 
-function isZero(amount: Money | undefined): boolean {
-  return amount === undefined || amount.isZero();
-}
-
 /** Rows that are formatted together. Later rows of a long table may be wider. */
 const rowsAtOnce = 2_000;
 
@@ -66,7 +68,9 @@ async function* sectionText(
   report: InstallationReport,
   { documents, language }: Required<Shown>,
 ): AsyncGenerator<string> {
-  const figures = documents ? all : all.filter(({ amounts }) => !Object.values(amounts).every(isZero));
+  const figures = documents
+    ? all
+    : all.filter(({ amounts }) => Object.values(amounts).some((amount) => !amount.isZero()));
   const left = all.length - figures.length;
   const zeros = inLanguage(language, () => reportNotes.zeroLines({ lines: count(left, 'line') }));
   const note = left === 0 ? '' : `\n  ${zeros}`;
@@ -75,7 +79,7 @@ async function* sectionText(
     return;
   }
   const { decimals } = report.installation;
-  const amounts = shape.amounts.filter(({ name, isRare }) => !isRare || figures.some((figure) => has(figure, name)));
+  const amounts = shownAmounts(shape, figures);
   const details = documents
     ? [{ name: 'document', title: inLanguage(language, () => columnTitles.document) }, ...shape.facts]
     : [];
@@ -115,9 +119,4 @@ async function* sectionText(
       ...money(total),
     ]);
   yield table() + note;
-}
-
-/** Whether a document of the figure has an amount in this column. */
-function has({ items, amounts }: Figure, name: string): boolean {
-  return Array.isArray(items) ? items.some((item: Item) => !isZero(item.amounts[name])) : !isZero(amounts[name]);
 }

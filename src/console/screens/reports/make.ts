@@ -1,0 +1,51 @@
+import { loadVatForm } from '../../../config/vat-forms.ts';
+import { dateIn } from '../../../domain/dates.ts';
+import { lastMonth, makeReport } from '../../../queries/report.ts';
+import { vatReport } from '../../../queries/vat-report.ts';
+import type { ReportName } from '../../../reports/index.ts';
+import type { InstallationReport } from '../../../reports/installation-report.ts';
+import { reportCsv } from '../../../reports/report-csv.ts';
+import type { InstallationRequest } from '../../route.ts';
+import type { Choice } from './choice.ts';
+import { narrowed } from './narrow.ts';
+
+type Reader = Pick<InstallationRequest, 'db' | 'installation' | 'now'>;
+
+/** A report with the chosen tables and figures. The figures are read from the transaction of the request. */
+export async function chosenReport(
+  { db, installation, now }: Reader,
+  name: ReportName,
+  choice: Choice,
+): Promise<InstallationReport> {
+  const report = name === 'vat' ? await vatOf({ db, installation, now }, choice) : await madeOf();
+  return { ...report, sections: narrowed(report.sections, choice) };
+
+  function madeOf(): Promise<InstallationReport> {
+    const { days, split, recordedBy, account, figure } = choice;
+    const documents = figure !== null || name === 'account' || name === 'journal';
+    return makeReport(db, name, installation, { days, split, recordedBy, documents, account, now });
+  }
+}
+
+async function vatOf({ db, installation, now }: Reader, { days, form }: Choice): Promise<InstallationReport> {
+  const { report } = await vatReport(db, installation, {
+    month: days.month ?? lastMonth(dateIn(installation.timezone, now)),
+    choice: { isCorrection: false, take: null },
+    form: form && loadVatForm(form),
+    isPreview: false,
+  });
+  return report;
+}
+
+/** Lines of a file. A longer one is made by the command line, which does not keep it in memory. */
+export const mostLines = 100_000;
+
+/** The lines of the CSV of a report with one table. Null if there are too many. */
+export async function csvLines(report: InstallationReport): Promise<string[] | null> {
+  const lines: string[] = [];
+  for await (const line of reportCsv([report])) {
+    if (lines.length > mostLines) return null;
+    lines.push(line);
+  }
+  return lines;
+}
