@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 /** The invoices of the play. */
 export interface Story {
-  /** The header of this invoice disagrees with its rows until the practice corrects it. */
+  /** Its header disagrees with its rows until the practice corrects it. */
   disagreeing: number;
   /** Posted in October and changed after the close. */
   changed: number;
@@ -141,7 +141,9 @@ export function comeLateAgain({ sandbox: { clinic }, instantOf }: World): string
   const client = privateClient(clinic);
   const visit = clinic.createInvoice({ department, client, invoice_date: '2025-10-30', rows: [surgery, vaccination] });
   const undone = clinic.credit(visit.id, { useOriginalDate: true });
-  clinic.pay(visit.id, { payment_type: 1 });
+  // The visit is overpaid, so that its VAT becomes due once only.
+  clinic.pay(visit.id, { payment_type: 1, paid: '200.00' });
+  clinic.pay(visit.id, { payment_type: 1, paid: '-17.50' });
   clinic.pay(undone.id, { payment_type: 1 });
   return [`invoice/${credit.id}`, `payment/${refund.id}`, `invoice/${visit.id}`, `invoice/${undone.id}`];
 }
