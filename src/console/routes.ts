@@ -1,8 +1,15 @@
 import type { Route } from './route.ts';
 import { accountRoutes } from './screens/account/routes.ts';
 import { clinicsRoutes } from './screens/clinics/routes.ts';
+import { monthRoutes } from './screens/month/routes.ts';
 import { reportsRoutes } from './screens/reports/routes.ts';
 import { signInRoutes } from './screens/sign-in/routes.ts';
 
 /** Every route of the console. `checkRoutes` refuses a table in which a route could act without a right or a record. */
-export const routes: readonly Route[] = [...signInRoutes, ...accountRoutes, ...clinicsRoutes, ...reportsRoutes];
+export const routes: readonly Route[] = [
+  ...signInRoutes,
+  ...accountRoutes,
+  ...clinicsRoutes,
+  ...monthRoutes,
+  ...reportsRoutes,
+];

@@ -15,6 +15,7 @@ import '../texts/commands/windows.ts';
 import '../texts/connections.ts';
 import '../texts/console/clinics.ts';
 import '../texts/console/console.ts';
+import '../texts/console/month.ts';
 import '../texts/console/reports.ts';
 import '../texts/console/users.ts';
 import '../texts/counts.ts';

@@ -12,7 +12,7 @@ import { type CalendarDate, documentKinds, type InstallationId, type LineRole, l
 import { type AccountPorts, findOwedAsRevenue } from './owed-as-revenue.ts';
 import { whoAndWhere } from './problem-documents.ts';
 import { type RemarkCount, remarksByCode } from './remarks.ts';
-import { sourceUsage } from './source-usage.ts';
+import { rowUses } from './source-usage.ts';
 import { filedReturnsOf } from './vat-return-state.ts';
 
 export interface ListedDocuments {
@@ -69,7 +69,7 @@ export async function itemsOfBooks(
   const clearing = having(clearingRoles);
   const inDebit = having(liabilityRoles).filter(({ balance }) => !balance.startsWith('-'));
   const states = isDelivered(erp) ? await undeliveredThrough(db, id, through, erp.from) : null;
-  const owed = await findOwedAsRevenue(ports, installation, await sourceUsage(db, installation), mapping);
+  const owed = await findOwedAsRevenue(ports, installation, { rows: await rowUses(db, installation, null) }, mapping);
   return {
     last_window: await lastWindow(db, id, instantOf(dayAfter(through), timezone)),
     held: await documentsWith(db, installation, through, most, 'held'),

@@ -1,5 +1,6 @@
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Db } from '../db/pool.ts';
+import type { Connection } from '../db/rows.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { type OwedAsRevenue, owedAsRevenue } from '../mapping/owed.ts';
 import type { Mapping } from '../mapping/schema.ts';
@@ -15,10 +16,10 @@ import type { InstallationId } from '../terms.ts';
 /** The longest wait for the source's list of accounts. After it, the stored list is used. */
 const longestWaitMs = 20_000;
 
-export interface AccountPorts {
-  db: Db;
-  practice(installation: InstallationId): PracticeClient;
-}
+/** Where the list of accounts comes from. Without a client of the source, it is the stored list. */
+export type AccountPorts =
+  | { db: Db; practice(installation: InstallationId): PracticeClient }
+  | { db: Connection; practice: null };
 
 /** Rows that a mapping posts as revenue although their names indicate gift cards, vouchers or prepayments. */
 export interface OwedFinding {
@@ -42,10 +43,12 @@ export async function findOwedAsRevenue(
  * The list of account numbers from the source. If the source does not answer or refuses, the last stored list, if any.
  */
 async function accountNames(
-  { db, practice }: AccountPorts,
+  ports: AccountPorts,
   installation: InstallationId,
   dialect: Dialect,
 ): Promise<AccountNumber[] | null> {
+  if (ports.practice === null) return storedSourceAccounts(ports.db, installation);
+  const { db, practice } = ports;
   // The names only serve a warning, so a source that does not answer at once is not asked again.
   const failed = new AbortController();
   const ended = AbortSignal.any([AbortSignal.timeout(longestWaitMs), failed.signal]);

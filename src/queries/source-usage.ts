@@ -43,7 +43,8 @@ const rowKeys = {
   vat_account: nullable(text),
 };
 
-async function rowUses(
+/** The rows alone, as `sourceUsage` counts them. */
+export async function rowUses(
   db: Connection,
   { id, dialect }: InstallationConfig,
   since: CalendarDate | null,

@@ -1,0 +1,154 @@
+// The page shows what `ledger close --dry-run` shows, which test/cli/closing.test.ts and others check.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { vetledger } from '../cli/support.ts';
+import { useDatabase } from '../support/database.ts';
+import { demoMapping } from '../support/demo-config.ts';
+import { MirroredClinic } from '../support/mirrored-clinic.ts';
+import { type Browser, clinics, openTestConsole, type TestConsole } from './support.ts';
+import { linksIn, tablesIn } from './tables.ts';
+
+const database = useDatabase();
+const [id, empty] = clinics;
+let site: TestConsole;
+let clinic: MirroredClinic;
+let accountant: Browser;
+
+const command = (...words: string[]) => vetledger([...words, '--config', clinic.config], clinic.env);
+const page = async (query = '', of: number = id) => {
+  const answer = await accountant.get(`/${of}/month${query}`);
+  expect(answer.statusCode).toBe(200);
+  return answer.body;
+};
+/** The lines of the checklist by their titles: state, count now, detail, count at the close. */
+const itemsOn = (body: string) =>
+  Object.fromEntries(tablesIn(body)[0]!.rows.map(([state, title, ...more]) => [title, [state, ...more]]));
+
+beforeAll(async () => {
+  clinic = new MirroredClinic(database.db, database.url, { id, seed: 4, invoices: 30 });
+  // Without a gift card account, payments by gift card are held.
+  await clinic.configure(readFileSync(demoMapping, 'utf8').replace(/^ *gift_card_liability:.*\n/m, ''));
+  const row = { sum: '100.00', vat_percentage: '14', account_number: '3000' };
+  const invoice = clinic.clinic.createInvoice({ rows: [row] });
+  clinic.clinic.pay(invoice.id, { payment_type: 9, paid: '14.00' });
+  await clinic.pull();
+  await clinic.post();
+  site = await openTestConsole(database);
+  await site.user('accountant', [
+    ['accountant', id],
+    ['accountant', empty],
+  ]);
+  accountant = await site.signedIn('accountant');
+});
+afterAll(async () => {
+  await site?.close();
+  clinic?.remove();
+});
+
+test('before the first close, the first month with entries is shown', async () => {
+  expect(await page()).toContain('<h1>Month 2026-01</h1>');
+});
+
+describe('a month that is not over', () => {
+  test('has the items of the checklist with their documents and balances', async () => {
+    const { checklist } = (await command('ledger', 'close', '--through', '2026-03-09', '--dry-run', '--json')).json()
+      .installations[0];
+    const body = await page('?month=2026-03');
+    const shown = itemsOn(body);
+    expect(body).toContain('This month is not over');
+    expect(shown['Last window']).toEqual(['LOOK', '', 'none has closed']);
+    expect(shown['Late documents']).toEqual(['ok', '0', '']);
+    expect(shown['Not in the ERP']).toEqual(['ok', '', 'nothing is delivered']);
+    expect(shown['Clearing accounts with a balance']?.[1]).toBe(String(checklist.clearing.accounts.length));
+    const { held, clearing } = checklist;
+    expect(held.count).toBeGreaterThan(0);
+    for (const { document } of held.documents)
+      expect(linksIn(body)).toContain(`/${id}/documents/${document.replace(' ', '/')}`);
+    const accounts = tablesIn(body).find(({ rows }) => rows.some((row) => row.includes('card_clearing')))!.rows;
+    expect(accounts).toEqual(
+      clearing.accounts.map(({ account, role, balance }: Record<string, string>) => [account, role, balance]),
+    );
+    const [{ account }] = clearing.accounts;
+    expect(linksIn(body)).toContain(`/${id}/reports/account?account=${account}&as_of=2026-03-31`);
+  });
+
+  test('says when the books were reconciled', async () => {
+    expect(itemsOn(await page('?month=2026-03'))['Differences of the reconciliation']?.[2]).toMatch(
+      /reconciled .* ago/,
+    );
+  });
+});
+
+describe('a closed month', () => {
+  beforeAll(async () => {
+    await command('ledger', 'close', '--through', '2026-01-31', '--yes', '--by', 'M. <b>Virtanen</b>');
+    await command(
+      ...['report', 'vat', '--month', '2026-01', '--mark-filed', '--shown', await shownHash()],
+      ...['--by', 'A. Laine', '--reason', 'OmaVero'],
+    );
+  });
+  const shownHash = async () =>
+    (await command('report', 'vat', '--month', '2026-01', '--mark-filed', '--dry-run', '--json')).json()
+      .installations[0].vat_return.to_file.shown;
+
+  test('has the counts of its close, the names, and what was filed', async () => {
+    const body = await page('?month=2026-01');
+    const { checklist } = (await command('ledger', 'closes', '--json')).json().installations[0].closes[0];
+    expect(body).toContain('This month is closed.');
+    expect(body).toContain('At the close through 2026-01-31');
+    expect(itemsOn(body)['Held documents']?.at(-1)).toBe(String(checklist.held.count));
+    expect(body).toContain('M. &lt;b>Virtanen&lt;/b>');
+    const filed = tablesIn(body).find(({ rows }) => rows.some((row) => row.includes('OmaVero')));
+    expect(filed?.rows[0]).toEqual(['2026-01', '1', expect.any(String), 'A. Laine', 'OmaVero']);
+  });
+
+  test('is compared with by the next month, which is shown without a choice', async () => {
+    const body = await page();
+    expect(body).toContain('<h1>Month 2026-02</h1>');
+    expect(body).toContain('At the close through 2026-01-31');
+  });
+
+  test('that is reopened is open again, with the reason', async () => {
+    await command(
+      'ledger',
+      'reopen',
+      '--from',
+      '2026-01-10',
+      '--yes',
+      '--by',
+      'A. Laine',
+      '--reason',
+      'wrong statement',
+    );
+    const body = await page('?month=2026-01');
+    expect(body).not.toContain('This month is closed.');
+    expect(body).toContain('wrong statement');
+    expect(await page()).toContain('<h1>Month 2026-01</h1>');
+  });
+});
+
+test.each([
+  ['vat', 'month=2026-02'],
+  ['receivables', 'as_of=2026-02-28'],
+  ['prepayments', 'as_of=2026-02-28'],
+  ['vouchers', 'as_of=2026-02-28'],
+  ['clearing', 'month=2026-02'],
+])('the tab %s has the figures of the report, which open their documents', async (tab, days) => {
+  const body = await page(`?month=2026-02&tab=${tab}`);
+  const report = (await accountant.get(`/${id}/reports/${tab}?${days}`)).body;
+  expect(tablesIn(body)).toEqual(tablesIn(report));
+  const open = linksIn(body).filter((link) => link.includes('figure='));
+  for (const link of open.slice(0, 1)) expect((await accountant.get(link)).statusCode).toBe(200);
+});
+
+test.each([
+  '',
+  '?month=2026-02',
+  '?month=x',
+  '?month=9999-12',
+  '?month=0001-01',
+  '?tab=none',
+  '?month=2026-02&tab=vat',
+])('an empty clinic has a page for "%s"', async (query) => {
+  expect(await page(query, empty)).toContain('<h1>Month');
+});
