@@ -111,6 +111,14 @@ export async function actionState(
   return { action, outcome: { state: action.isOver ? 'expired' : 'pending' } };
 }
 
+/** Whether the action has its outcome, also one of this transaction. */
+export async function hasOutcome(db: Connection, id: number): Promise<boolean> {
+  return (
+    (await maybeRow(db, { id: integer }, 'select action_id as id from action_outcome where action_id = ?', [id])) !==
+    null
+  );
+}
+
 /** Records that the action was refused, and why. Throws ActionOver if it has an outcome. */
 export async function refuseAction(trx: Connection, id: number, { code, message, todo }: PlainError): Promise<void> {
   await endAction(trx, id, { refused: code, message, todo });

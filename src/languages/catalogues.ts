@@ -21,6 +21,7 @@ import '../texts/console/users.ts';
 import '../texts/counts.ts';
 import '../texts/entries.ts';
 import '../texts/erp-problems.ts';
+import '../texts/errors/actions.ts';
 import '../texts/errors/batches.ts';
 import '../texts/errors/binding.ts';
 import '../texts/errors/books.ts';

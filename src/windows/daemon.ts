@@ -5,6 +5,7 @@ import { startRenewing } from '../runtime/binding/renew.ts';
 import { claimPruning, prune } from '../runtime/retention.ts';
 import { systemClock } from '../runtime/system-clock.ts';
 import { type Engine, type EngineOptions, startEngine } from '../runtime/worker.ts';
+import { startActing } from './acting.ts';
 import { startMailing } from './mailing.ts';
 import { createNudger, type Nudger } from './nudges.ts';
 import { startObserving } from './observation.ts';
@@ -42,6 +43,8 @@ export interface DaemonOptions {
   reconcileEveryMs?: number;
   /** Interval of checks for mails. Default: a minute. */
   mailEveryMs?: number;
+  /** Interval of checks for actions of the console. Default: a second. */
+  actEveryMs?: number;
   /** The daemon calls this once the watch over the windows has started. */
   onWatch?: (watch: Watch) => void;
 }
@@ -99,6 +102,7 @@ export async function runSchedules(
     watchEveryMs,
     reconcileEveryMs,
     mailEveryMs,
+    actEveryMs,
   }: Pick<
     DaemonOptions,
     | 'signal'
@@ -110,6 +114,7 @@ export async function runSchedules(
     | 'watchEveryMs'
     | 'reconcileEveryMs'
     | 'mailEveryMs'
+    | 'actEveryMs'
   >,
 ): Promise<void> {
   const nudger = nudgerOf(app, engine);
@@ -118,6 +123,7 @@ export async function runSchedules(
   const pruning = startPruning(app);
   const reconciling = startReconciling(app, reconcileEveryMs);
   const mailing = startMailing(app, mailEveryMs);
+  const acting = startActing(app, actEveryMs);
   const deliveries = startDeliveries(app, engine, deliveriesEveryMs);
   const ending = new AbortController();
   let opening = Promise.resolve();
@@ -167,6 +173,7 @@ export async function runSchedules(
       pruning.stop(),
       reconciling.stop(),
       mailing.stop(),
+      acting.stop(),
       receiver?.close(),
       nudger.stop(),
     ]);

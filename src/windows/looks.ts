@@ -4,6 +4,9 @@ import type { App } from '../runtime/app.ts';
 /** Interval between looks, and delay before the first look, because a starting daemon opens windows first. */
 const lookEveryMs = 60_000;
 
+/** Shortest interval after a failure, so that a loop with a short interval does not fill the log. */
+const afterFailureMs = 10_000;
+
 /**
  * Calls `look` at an interval until it is stopped: a loop of the daemon that depends only on PostgreSQL. An error is
  * logged with `failure` and does not prevent the next look.
@@ -17,13 +20,16 @@ export function startLooks(
   const stopping = new AbortController();
   const { signal } = stopping;
   const running = (async () => {
+    let waitMs = everyMs;
     for (;;) {
-      await sleep(everyMs, signal).catch(() => undefined);
+      await sleep(waitMs, signal).catch(() => undefined);
       if (signal.aborted) return;
       try {
         await looking.look(signal);
+        waitMs = everyMs;
       } catch (err) {
         if (signal.aborted) return;
+        waitMs = Math.max(everyMs, afterFailureMs);
         app.log[app.outages.of('postgres') === null ? 'warn' : 'debug']({ err }, failure);
       }
     }

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import type { AskedAction } from '../actions/asking.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
+import type { Connection } from '../db/rows.ts';
+import { UserError } from '../domain/errors.ts';
+import { lateDecisions } from '../posting/types.ts';
+import { documentKinds } from '../terms.ts';
+import { actionErrors } from '../texts/errors/actions.ts';
+import { decideChoice, type LateSelection } from './decide-many.ts';
+
+/** The largest number of documents that one request of the console names. */
+export const documentsPerRequest = 500;
+
+/** The request of a decision about late documents, as an asked action stores it. */
+export const lateRequest = z.object({
+  decision: z.enum(lateDecisions),
+  documents: z
+    .array(z.strictObject({ kind: z.enum(documentKinds), id: z.int().positive() }))
+    .min(1)
+    .max(documentsPerRequest),
+});
+export type LateRequest = z.infer<typeof lateRequest>;
+
+/** The documents of a request, for `weighChoice`. */
+export function selectionOf({ id }: InstallationConfig, { documents }: LateRequest): LateSelection {
+  return { named: new Map([[id, documents]]) };
+}
+
+/**
+ * Performs an asked decision in the transaction of the caller. Throws UserError if the decision is not possible, or if its effects
+ * differ from those that the person saw.
+ */
+export async function performDecision(
+  trx: Connection,
+  installation: InstallationConfig,
+  { id, subject: actedBy, reason, input, shownHash: shown }: AskedAction,
+  clock: () => Date,
+): Promise<void> {
+  const request = lateRequest.parse(JSON.parse(input));
+  const { decision } = request;
+  if (shown === null) throw new UserError(actionErrors.changed(), 2);
+  try {
+    const deciding = { decision, actedBy, reason, asked: { id } };
+    await decideChoice(trx, [installation], selectionOf(installation, request), deciding, { clock, shown });
+  } catch (error) {
+    // The text of this error names options of the command.
+    if (error instanceof UserError && error.code === 'other_shown')
+      throw new UserError(actionErrors.changed(), 2, error);
+    throw error;
+  }
+}

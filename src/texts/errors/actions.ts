@@ -1,0 +1,26 @@
+import { catalogue } from '../catalogue.ts';
+import type { PlainError } from '../plain-error.ts';
+
+/** The reason why the daemon refuses an action that was asked for in the console. */
+export const actionErrors = catalogue('errors/actions.actionErrors', {
+  changed: (): PlainError => ({
+    code: 'changed_since_shown',
+    message: 'The effects of the action differ from those that were shown. Nothing was changed.',
+    todo: 'Open the page of the action again, check the new effects, and ask again.',
+  }),
+  noRight: ({ user }: { user: string }): PlainError => ({
+    code: 'no_right',
+    message: `The user ${user} has no right to this action any more. Nothing was changed.`,
+    todo: 'Another user with the right can ask for the action. An administrator grants roles with `vetledger user role`.',
+  }),
+  noEffect: (): PlainError => ({
+    code: 'no_effect',
+    message: 'The action would change nothing, because its effect exists already.',
+    todo: 'Open the page of the action again to see the present state.',
+  }),
+  failed: ({ action }: { action: number }): PlainError => ({
+    code: 'action_failed',
+    message: `The daemon could not perform action ${action}. Nothing was changed.`,
+    todo: 'Ask again. If it fails again, an operator finds the cause in the log of the daemon under the number of the action.',
+  }),
+});

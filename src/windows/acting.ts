@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { type AskedAction, expireAction, hasOutcome, pendingActions, refuseAction } from '../actions/asking.ts';
+import { ActionOver } from '../actions/record.ts';
+import { performDecision } from '../bookkeeping/asked-decision.ts';
+import { changedIdentities } from '../bookkeeping/identity.ts';
+import { mappingsInForce } from '../bookkeeping/mapping-versions.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
+import { type AskedKind, permittedActions } from '../console/users/permitted-actions.ts';
+import { Rights } from '../console/users/rights.ts';
+import { rolesOf, subjectNamed } from '../console/users/subjects.ts';
+import { LeaseBusy, LeaseLost, type Transact } from '../db/lease.ts';
+import type { Connection } from '../db/rows.ts';
+import { withLease } from '../db/with-lease.ts';
+import { dateIn } from '../domain/dates.ts';
+import { UserError } from '../domain/errors.ts';
+import type { App } from '../runtime/app.ts';
+import { systemClock } from '../runtime/system-clock.ts';
+import { actionErrors } from '../texts/errors/actions.ts';
+import { startLooks } from './looks.ts';
+
+/** Interval of looks for requests of the console. */
+const lookEveryMs = 1_000;
+
+/** The parts of the app that acting uses. */
+export type ActingPorts = Pick<App, 'db' | 'promptDb' | 'config' | 'clock' | 'log'>;
+
+type Perform = (
+  trx: Connection,
+  installation: InstallationConfig,
+  action: AskedAction,
+  clock: () => Date,
+) => Promise<void>;
+
+/** The code that performs each kind of action, in one transaction with its outcome. */
+const performers: Record<AskedKind, Perform> = { decide_late: performDecision };
+
+/**
+ * Performs the actions that users ask for in the console, one after another. It is a loop of the daemon that depends only on
+ * PostgreSQL, and nothing waits for it.
+ */
+export function startActing(app: App, everyMs = lookEveryMs): { stop(): Promise<void> } {
+  return startLooks(app, new Acting(app), 'actions of the console could not be performed; this is retried', everyMs);
+}
+
+/** Performs pending actions when called. It has no timer, so that tests can call it at any time. */
+export class Acting {
+  readonly #app: ActingPorts;
+  /** The first look of a process finds requests of any age. */
+  #isFirst = true;
+
+  constructor(app: ActingPorts) {
+    this.#app = app;
+  }
+
+  /** Gives each pending action its outcome. Throws if the database does not answer. A refused action does not affect the others. */
+  async look(signal: AbortSignal): Promise<void> {
+    const { db, config } = this.#app;
+    const ids = config.installations.map(({ id }) => id);
+    const pending = await pendingActions(db, ids, { recent: !this.#isFirst });
+    this.#isFirst = false;
+    if (pending.length === 0) return;
+    // The books of the other installations belong to another configuration.
+    const changed = await changedIdentities(db, config.installations);
+    const waiting = new Set(pending.map(({ installation }) => installation));
+    for (const installation of config.installations) {
+      if (signal.aborted) return;
+      if (waiting.has(installation.id) && !changed.has(installation.id)) await this.#drain(installation, signal);
+    }
+  }
+
+  /** Does nothing if another daemon is at work on this installation's actions. */
+  async #drain(installation: InstallationConfig, signal: AbortSignal): Promise<void> {
+    const { db, promptDb } = this.#app;
+    const ports = { db: promptDb, clock: systemClock, signal, holder: `actions/${randomUUID()}` };
+    try {
+      await withLease(ports, { installation: installation.id, lane: 'actions' }, async (held) => {
+        // Another daemon may have performed some before the lease.
+        for (const action of await pendingActions(db, [installation.id], { recent: false })) {
+          if (held.signal.aborted) return;
+          await this.#act(installation, action, held.transact);
+        }
+      });
+    } catch (error) {
+      // An action with an outcome is over, for example if the answer to its commit was lost. The next look continues.
+      const isLeft = error instanceof LeaseBusy || error instanceof LeaseLost || error instanceof ActionOver;
+      if (!isLeft && !signal.aborted) throw error;
+    }
+  }
+
+  /** Gives one action its outcome. Throws if the outcome cannot be recorded; the action is then pending. */
+  async #act(installation: InstallationConfig, action: AskedAction, transact: Transact): Promise<void> {
+    const { log } = this.#app;
+    const { id, kind } = action;
+    const about = { installation: installation.id, action: id, kind };
+    if (action.isOver) {
+      await transact((trx) => expireAction(trx, id));
+      log.warn(about, 'the action has expired');
+      return;
+    }
+    // Another build performs it, or it expires.
+    if (!isAskedKind(kind)) return;
+    try {
+      await transact((trx) => this.#perform(trx, installation, action, kind));
+      log.info(about, 'the action was performed');
+    } catch (err) {
+      if (err instanceof ActionOver || err instanceof LeaseLost) throw err;
+      const isExplained = err instanceof UserError;
+      const refusal = isExplained ? err : new UserError(actionErrors.failed({ action: id }), 1, err);
+      await transact((trx) => refuseAction(trx, id, refusal));
+      if (isExplained) log.warn({ ...about, code: refusal.code }, 'the action was refused');
+      else log.error({ ...about, err }, 'the action failed');
+    }
+  }
+
+  /** Performs an action in a transaction. Throws if its outcome would not be recorded with it. */
+  async #perform(trx: Connection, configured: InstallationConfig, action: AskedAction, kind: AskedKind): Promise<void> {
+    const { config, clock } = this.#app;
+    await this.#requireRight(trx, configured, action, kind);
+    const [inForce] = await mappingsInForce(trx, [configured], { followFile: config.followMappingFile });
+    await performers[kind](trx, inForce?.installation ?? configured, action, clock);
+    if (!(await hasOutcome(trx, action.id))) throw new UserError(actionErrors.noEffect(), 1);
+  }
+
+  /** Throws UserError if the user has lost the right since the request. */
+  async #requireRight(
+    trx: Connection,
+    { id, timezone }: InstallationConfig,
+    { subject: name }: AskedAction,
+    kind: AskedKind,
+  ): Promise<void> {
+    const user = await subjectNamed(trx, name);
+    const granted = user === null || user.isDisabled ? [] : await rolesOf(trx, user.id);
+    const rights = new Rights(granted, dateIn(timezone, this.#app.clock()));
+    if (!rights.may(permittedActions[kind], id)) throw new UserError(actionErrors.noRight({ user: name }), 1);
+  }
+}
+
+function isAskedKind(kind: string): kind is AskedKind {
+  return kind in permittedActions;
+}
