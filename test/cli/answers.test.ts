@@ -84,6 +84,11 @@ const lines = [
   'mapping init',
   'doctor',
   'budget reset --yes',
+  'user add aino',
+  'user role aino viewer --installation 4711',
+  'user password aino',
+  'user list',
+  'user disable aino --yes',
 ];
 
 /** Other tests compare the answers of these commands, because this clinic lacks the records that they need. */
@@ -94,6 +99,7 @@ const elsewhere = {
   'erp check': 'test/erp/check.test.ts',
   migrate: 'test/hostile/database-roles.test.ts',
   run: 'test/cli/copies.test.ts',
+  console: 'test/console/console-command.test.ts',
   dev: 'it ends with the answers of sync and reconcile',
   sandbox: 'test/cli/cli.test.ts',
   'remove-data': 'test/cli/remove-data.test.ts',

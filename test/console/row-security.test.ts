@@ -5,7 +5,7 @@ import { showInstallations } from '../../src/db/console-role.ts';
 import { execute, row, rows } from '../../src/db/rows.ts';
 import { useDatabase } from '../support/database.ts';
 
-const { consoleDb, db, owner } = useDatabase();
+const { consoleDb, consoleUrl, db, owner } = useDatabase();
 
 /** Tables whose rows belong to no installation, with the reason why the console reads them. */
 const global: Record<string, string> = {
@@ -29,8 +29,7 @@ const tables = () =>
      where n.nspname = 'vetledger' and c.relkind = 'r' order by 1`,
     [role(), role()],
   );
-const role = () => decodeURIComponent(new URL(consoleDbUrl()).username);
-const consoleDbUrl = () => (consoleDb.client.config.connection as { connectionString: string }).connectionString;
+const role = () => decodeURIComponent(new URL(consoleUrl).username);
 
 test('each table that the console reads has row-level security with a condition on the installation', async () => {
   const found = await tables();

@@ -168,7 +168,7 @@ describe('connections', () => {
       socket.on('error', () => undefined);
       socket.on('close', () => {
         clearInterval(drip);
-        setTimeout(again, 20);
+        setTimeout(again, 250);
       });
     };
     again();

@@ -20,6 +20,7 @@ export interface UsedDatabase {
   url: string;
   /** A pool with the role of the console. */
   consoleDb: Db;
+  consoleUrl: string;
   /** A pool with the owner of the tables, for set-up that the program may not do. */
   owner: Db;
   ownerUrl: string;
@@ -49,7 +50,7 @@ export function useDatabase(): UsedDatabase {
     await Promise.all(pools.map((pool) => pool.destroy()));
     await dropDatabase(inject('databaseUrl'), name);
   });
-  return { db, url, consoleDb, owner, ownerUrl, openPool, truncate: () => truncateAll(owner) };
+  return { db, url, consoleDb, consoleUrl, owner, ownerUrl, openPool, truncate: () => truncateAll(owner) };
 }
 
 /** Creates a migrated database with a random name on the test run's PostgreSQL. The caller drops it. */
