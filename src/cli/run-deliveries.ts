@@ -9,12 +9,13 @@ import { type Engine, startEngine } from '../runtime/worker.ts';
 import { runTexts } from '../texts/commands/windows.ts';
 import { stepTexts } from '../texts/steps.ts';
 import { waitForDeliveries } from '../windows/wait-for-deliveries.ts';
+import { leftText } from '../wording/delivery.ts';
+import { count } from '../wording/words.ts';
 import { localTimes } from './books.ts';
 import { option, wholeNumber } from './command.ts';
 import type { CommandContext, Io } from './context.ts';
 import { ProgressBars } from './progress.ts';
-import { deliveryAnswer, leftText } from './render/delivery.ts';
-import { count } from './render/text.ts';
+import { deliveryAnswer } from './render/delivery.ts';
 
 /** `--wait` of the commands that deliver. */
 export const wait = option(

@@ -4,6 +4,7 @@ import { clinicsRoutes } from './screens/clinics/routes.ts';
 import { monthRoutes } from './screens/month/routes.ts';
 import { reportsRoutes } from './screens/reports/routes.ts';
 import { signInRoutes } from './screens/sign-in/routes.ts';
+import { windowsRoutes } from './screens/windows/routes.ts';
 
 /** Every route of the console. `checkRoutes` refuses a table in which a route could act without a right or a record. */
 export const routes: readonly Route[] = [
@@ -12,4 +13,5 @@ export const routes: readonly Route[] = [
   ...clinicsRoutes,
   ...monthRoutes,
   ...reportsRoutes,
+  ...windowsRoutes,
 ];

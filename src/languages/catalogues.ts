@@ -18,6 +18,7 @@ import '../texts/console/console.ts';
 import '../texts/console/month.ts';
 import '../texts/console/reports.ts';
 import '../texts/console/users.ts';
+import '../texts/console/windows.ts';
 import '../texts/counts.ts';
 import '../texts/entries.ts';
 import '../texts/erp-problems.ts';

@@ -68,24 +68,95 @@ const windowColumns = {
 /** Windows of the schedule and of `sync`, without backfills and resets of ended windows. */
 const ownWindows = `kind = 'window' and reset_of is null`;
 
-/** The newest windows of these installations, newest first. The table keeps them longer than Temporal does. */
+/** Which windows to list. Without a field, all. */
+export interface WindowFilter {
+  failedOnly?: boolean;
+  kind?: RecordedWindow['kind'] | null;
+  /** Windows that opened from this time on, and before this one. */
+  from?: Date | null;
+  to?: Date | null;
+}
+
+const matches = `w.installation = any(?) and (not ? or w.outcome = 'failed') and (?::text is null or w.kind = ?)
+  and (?::timestamptz is null or w.opened_at >= ?) and (?::timestamptz is null or w.opened_at < ?)`;
+
+function matched(installations: readonly InstallationId[], { failedOnly = false, kind, from, to }: WindowFilter) {
+  return [installations, failedOnly, ...[kind, kind, from, from, to, to].map((value) => value ?? null)];
+}
+
+/**
+ * The newest windows of these installations, newest first. `after` is the id of the last window of the previous page. The
+ * table keeps windows longer than Temporal does.
+ */
 export async function recordedWindows(
   db: Connection,
   installations: readonly InstallationId[],
-  options: { failedOnly: boolean; limit: number },
+  options: WindowFilter & { limit: number; after?: number | null },
 ): Promise<RecordedWindow[]> {
   const found = await rows(
     db,
     { ...windowColumns, covered_by: nullable(integers) },
     `select ${Object.keys(windowColumns).map((column) => `w.${column}`)}, case when u.is_covered then u.covered_by end as covered_by
      from sync_window w left join window_unread u on u.window_id = w.id
-     where w.installation = any(?) and (not ? or w.outcome = 'failed') order by w.id desc limit ?`,
-    [installations, options.failedOnly, options.limit],
+     where ${matches} and (?::bigint is null or w.id < ?) order by w.id desc limit ?`,
+    [...matched(installations, options), options.after ?? null, options.after ?? null, options.limit],
   );
   return found.map(({ from_time, to_time, error, remarks, covered_by, ...window }) => ({
     ...window,
     ...{ from: from_time, to: to_time, error, remarks, covered_by },
   }));
+}
+
+/** The number of windows by outcome. Windows without changes count one by one. */
+export async function countWindows(
+  db: Connection,
+  installation: InstallationId,
+  filter: WindowFilter,
+): Promise<Record<WindowState, number>> {
+  const found = await rows(
+    db,
+    { outcome: windowColumns.outcome, n: integer },
+    `select w.outcome, sum(coalesce(w.idle_windows, 1))::bigint as n from sync_window w where ${matches} group by w.outcome`,
+    matched([installation], filter),
+  );
+  const counted = { open: 0, closed: 0, failed: 0 };
+  for (const { outcome, n } of found) counted[outcome] = n;
+  return counted;
+}
+
+/** A window on a time line. */
+export interface DrawnWindow {
+  id: number;
+  kind: string;
+  outcome: WindowState;
+  isCovered: boolean;
+  from: Date | null;
+  to: Date | null;
+  openedAt: Date;
+  idleWindows: number | null;
+}
+
+/** The newest windows that opened, or whose interval ended, since a time. Oldest first, at most `limit`. */
+export async function drawnWindows(
+  db: Connection,
+  installation: InstallationId,
+  since: Date,
+  limit: number,
+): Promise<DrawnWindow[]> {
+  const { id, kind, outcome } = windowColumns;
+  const found = await rows(
+    db,
+    {
+      ...{ id, kind, outcome, isCovered: bool, from: nullable(instant), to: nullable(instant) },
+      ...{ openedAt: instant, idleWindows: nullable(integer) },
+    },
+    `select w.id, w.kind, w.outcome, coalesce(u.is_covered, false) as "isCovered", w.from_time as "from", w.to_time as "to",
+       w.opened_at as "openedAt", w.idle_windows as "idleWindows"
+     from sync_window w left join window_unread u on u.window_id = w.id
+     where w.installation = ? and (w.opened_at >= ? or w.to_time >= ?) order by w.id desc limit ?`,
+    [installation, since, since, limit],
+  );
+  return found.reverse();
 }
 
 /** The newest window of each installation's schedule or `sync`, in one statement. Backfills do not count. */

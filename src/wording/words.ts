@@ -4,6 +4,7 @@ import { formatMoney } from '../domain/money.ts';
 import { paymentTypeName } from '../mapping/payment-types.ts';
 import { explainTexts } from '../texts/commands/explain.ts';
 import { codeWords, labels } from '../texts/commands/labels.ts';
+import { countTexts } from '../texts/counts.ts';
 
 /** Formats a time; `timeIn` as a clock shows it. */
 export type TimeText = (time: Date | string | null) => string;
@@ -51,3 +52,22 @@ export function carries(
   ];
   return parts.filter((part) => part !== null).join(', ');
 }
+
+/** A duration: `45 s`, `12 min`, `3 h 05 min`, `2 d 4 h`. */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 120) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${String(minutes % 60).padStart(2, '0')} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** `3 invoices`, `1 invoice`. */
+export function count(n: number, what: keyof typeof countTexts): string {
+  return countTexts[what]({ n });
+}
+
+/** A line of a block: its title, which is empty for a further line of the same thing, and its text. */
+export type Field = readonly [title: string, text: string];

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { deliveryFields } from '../../src/cli/render/delivery.ts';
 import { execute } from '../../src/db/rows.ts';
 import { Money } from '../../src/domain/money.ts';
 import { companyKeyOf, companyOf } from '../../src/erp/company.ts';
@@ -14,6 +13,8 @@ import { noteSwept } from '../../src/erp/outbox/unwanted-drafts.ts';
 import { ErpError } from '../../src/erp/port.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { deliveryStatus } from '../../src/queries/delivery-status.ts';
+import { deliveryFields } from '../../src/wording/delivery.ts';
+import { timeIn } from '../../src/wording/words.ts';
 import { installationOf } from '../simulator/delivery/installation.ts';
 import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';
@@ -68,7 +69,7 @@ describe('the number of deleted surplus drafts', () => {
     await noteOutcome(db, companyOf(installation.erp), null);
     const none = await deliveryStatus(db, installation);
     expect(none).toMatchObject({ drafts_swept: 0 });
-    expect(deliveryFields(none!).join()).not.toContain('too late');
+    expect(deliveryFields(none!, timeIn('UTC')).join()).not.toContain('too late');
     const scope = { installation: installation.id, company: companyKeyOf(installation.erp)! };
     for (const deleted of [2, 0, 1]) {
       await db.transaction((trx) =>
@@ -77,7 +78,7 @@ describe('the number of deleted surplus drafts', () => {
     }
     const some = await deliveryStatus(db, installation);
     expect(some).toMatchObject({ drafts_swept: 3 });
-    expect(deliveryFields(some!).join()).toContain(
+    expect(deliveryFields(some!, timeIn('UTC')).join()).toContain(
       'deleted drafts that the ERP created after their request timed out: 3',
     );
   });

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { leftText } from '../../src/cli/render/delivery.ts';
 import { companyKeyOf } from '../../src/erp/company.ts';
 import type { SliceReport } from '../../src/erp/deliver/slice.ts';
 import type { Delivery, SlicePorts } from '../../src/erp/delivery.ts';
@@ -10,6 +9,8 @@ import { deliveryId, isDelivering } from '../../src/runtime/request-deliveries.t
 import { runDaemon } from '../../src/windows/daemon.ts';
 import { runWindowNow } from '../../src/windows/run-window.ts';
 import { waitForDeliveries } from '../../src/windows/wait-for-deliveries.ts';
+import { leftText } from '../../src/wording/delivery.ts';
+import { timeIn } from '../../src/wording/words.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { healths, waitFor } from './support.ts';
 
@@ -174,8 +175,8 @@ test('until what was sent may be looked up, an error of before is no reason to g
   expect(performance.now() - beganMs).toBeGreaterThan(3_500);
   const status = await deliveryStatus(clinic.app.db, clinic.app.config.installations[0]!);
   expect(status).toMatchObject({ in_doubt: 1, looks_up_at: expect.any(Date) });
-  expect(leftText(status!)).toMatch(/1 entry sent by a delivery that ended without an answer/);
-  expect(leftText(status!)).not.toContain('an old error');
+  expect(leftText(status!, timeIn('UTC'))).toMatch(/1 entry sent by a delivery that ended without an answer/);
+  expect(leftText(status!, timeIn('UTC'))).not.toContain('an old error');
   await clinic.rows(`delete from erp_company`);
   await clinic.rows(`update erp_unit set state = 'pending' where unit_id = '4711/invoice/980/1'`);
   onSlice = deliverAll;

@@ -4,10 +4,11 @@ import { UserError } from '../../domain/errors.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import { budgetResetTexts, resultTexts } from '../../texts/commands/results.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
+import { count } from '../../wording/words.ts';
 import { agreed } from '../acting.ts';
 import { type Definition, installation, yes } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { count, instant as instantText } from '../render/text.ts';
+import { instant as instantText } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 
 interface Options {

@@ -5,10 +5,10 @@ import { ackBatches } from '../../erp/targets/files/ack.ts';
 import { parseBatchCode } from '../../erp/targets/files/format.ts';
 import { deliverTexts } from '../../texts/commands/delivery.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
+import { count } from '../../wording/words.ts';
 import { actedBy } from '../acting.ts';
 import { by, type Definition } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { count } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 
 interface Options {

@@ -11,12 +11,12 @@ import type { App } from '../../runtime/app.ts';
 import { deliverTexts, unitStateTexts } from '../../texts/commands/delivery.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
+import { count } from '../../wording/words.ts';
 import { actedBy } from '../acting.ts';
 import { chosenDeliveries, localTimes } from '../books.ts';
 import { by, type Definition, installation } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { problemAnswer, problemsText } from '../render/problems.ts';
-import { count } from '../render/text.ts';
 import { deliverHere, wait } from '../run-deliveries.ts';
 import { withApp } from '../with-app.ts';
 

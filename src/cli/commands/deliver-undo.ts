@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { planUndo, type UndoPlan, undoUnits } from '../../erp/outbox/undo.ts';
 import type { CalendarDate } from '../../terms.ts';
 import { deliverTexts } from '../../texts/commands/delivery.ts';
+import { count } from '../../wording/words.ts';
 import { actedBy, agreed } from '../acting.ts';
 import { chosenDeliveries } from '../books.ts';
 import { by, calendarDate, type Definition, installation, option, yes } from '../command.ts';
 import { type CommandContext, refuseBackwards } from '../context.ts';
-import { count } from '../render/text.ts';
 import { deliverAndReport, deliveredAnswer, wait } from '../run-deliveries.ts';
 import { withApp } from '../with-app.ts';
 

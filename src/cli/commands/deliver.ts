@@ -9,15 +9,15 @@ import type { CalendarDate } from '../../terms.ts';
 import { deliverTexts } from '../../texts/commands/delivery.ts';
 import { resultTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
-import { timeIn } from '../../wording/words.ts';
+import { leftText } from '../../wording/delivery.ts';
+import { count, timeIn } from '../../wording/words.ts';
 import { actedBy, agreed } from '../acting.ts';
 import { date, plainError } from '../answer.ts';
 import { chosenDeliveries, refuseBarred } from '../books.ts';
 import { by, calendarDate, type Definition, installation, option, yes } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { deliveryAnswer, leftText } from '../render/delivery.ts';
+import { deliveryAnswer } from '../render/delivery.ts';
 import { membersOf, StreamedResult } from '../render/streamed-result.ts';
-import { count } from '../render/text.ts';
 import { deliverAndReport, deliveredAnswer, wait } from '../run-deliveries.ts';
 import { withApp } from '../with-app.ts';
 

@@ -6,10 +6,10 @@ import { chosenInstallations } from '../../runtime/app.ts';
 import { eraseTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
+import { count } from '../../wording/words.ts';
 import { actedBy } from '../acting.ts';
 import { by, type Definition, installation } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { count } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 
 interface Options {

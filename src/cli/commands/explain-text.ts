@@ -17,8 +17,8 @@ import {
   verdictOf,
   writeBackText,
 } from '../../wording/explained.ts';
-import { codeWord, inWords, timeIn, typeName } from '../../wording/words.ts';
-import { type Field, fieldLines, heads, table } from '../render/text.ts';
+import { codeWord, type Field, inWords, timeIn, typeName } from '../../wording/words.ts';
+import { fieldLines, heads, table } from '../render/text.ts';
 import { lineTable, toRight } from './explain-lines.ts';
 
 /** The text of `explain`: a document from the source to the books. */

@@ -7,8 +7,9 @@ import { documentKinds } from '../../terms.ts';
 import { labels } from '../../texts/commands/labels.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { lateTexts, weighedTexts } from '../../texts/commands/results.ts';
+import { count } from '../../wording/words.ts';
 import { amount, date } from '../answer.ts';
-import { columns, count, heads } from '../render/text.ts';
+import { columns, heads } from '../render/text.ts';
 
 /** The effects of a decision, shown before it is made. */
 export const shownAnswer = z.strictObject({

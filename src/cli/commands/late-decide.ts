@@ -15,13 +15,13 @@ import { lateTexts, weighedTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { lateErrors } from '../../texts/errors/late-documents.ts';
+import { count } from '../../wording/words.ts';
 import { actedBy } from '../acting.ts';
 import { date } from '../answer.ts';
 import { chosenBooks, chosenDeliveries } from '../books.ts';
 import { by, type Definition, installation, option, sha256, wholeNumber } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { parseLateFilter } from '../late-filter.ts';
-import { count } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 import { shownAnswer, shownDocument, shownText } from './late-decide-text.ts';
 

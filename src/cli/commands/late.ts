@@ -15,13 +15,12 @@ import { labels } from '../../texts/commands/labels.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { lateTexts } from '../../texts/commands/results.ts';
 import { problemTexts } from '../../texts/findings/problems.ts';
-import { codeWord } from '../../wording/words.ts';
+import { codeWord, count } from '../../wording/words.ts';
 import { amount, date, instant } from '../answer.ts';
 import { chosenBooks, type LocalTimes, localTimes } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { numbered } from '../render/problems.ts';
-import { count } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 
 interface Options {

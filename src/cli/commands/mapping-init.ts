@@ -15,9 +15,9 @@ import type { AccountNumber } from '../../records/types.ts';
 import { type App, chosenInstallations, installationOf, openApp } from '../../runtime/app.ts';
 import { mappingTexts } from '../../texts/commands/mapping.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
+import { count } from '../../wording/words.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { count } from '../render/text.ts';
 
 const schema = fileURLToPath(new URL('../../../mappings/mapping.schema.json', import.meta.url));
 

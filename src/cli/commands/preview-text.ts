@@ -7,11 +7,11 @@ import type { DocumentRef } from '../../terms.ts';
 import { previewTexts } from '../../texts/commands/preview.ts';
 import { resultTexts } from '../../texts/commands/results.ts';
 import { problemCatalogue } from '../../texts/problems.ts';
-import { codeWord } from '../../wording/words.ts';
+import { codeWord, count } from '../../wording/words.ts';
 import { AccountTotals, type EntryView, entryDocument, entryText, withIds } from '../render/entry.ts';
 import { numbered } from '../render/problems.ts';
 import type { ListItem } from '../render/streamed-result.ts';
-import { columns, count, heads } from '../render/text.ts';
+import { columns, heads } from '../render/text.ts';
 
 interface PostingView extends EntryView {
   /** The printed numbers of documents by `kind/id`. */

@@ -8,11 +8,11 @@ import type { InstallationId } from '../../terms.ts';
 import { labels } from '../../texts/commands/labels.ts';
 import { matchTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
+import { count } from '../../wording/words.ts';
 import { actedBy } from '../acting.ts';
 import * as answer from '../answer.ts';
 import { by, type Definition, installation, option, wholeNumber } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { count } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 
 interface Options {

@@ -13,8 +13,8 @@ import {
 import type { LineRole } from '../../terms.ts';
 import { checkWords, labels, sectionHeads } from '../../texts/commands/labels.ts';
 import { reconcileTexts as texts, equationTitles as titles } from '../../texts/commands/reconcile.ts';
-import { codeWord } from '../../wording/words.ts';
-import { columns, count, heads } from '../render/text.ts';
+import { codeWord, count } from '../../wording/words.ts';
+import { columns, heads } from '../render/text.ts';
 import { outsideTable, verdictTitle } from '../render/verdict.ts';
 
 /** Number of lines that are shown per list. The JSON contains all. */

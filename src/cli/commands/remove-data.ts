@@ -17,10 +17,10 @@ import {
 import { booksKept } from '../../queries/books-kept.ts';
 import { removeDataTexts, resultTexts } from '../../texts/commands/results.ts';
 import { dataFolderErrors } from '../../texts/errors/data-folder.ts';
+import { count } from '../../wording/words.ts';
 import { agreed } from '../acting.ts';
 import { type Definition, yes } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { count } from '../render/text.ts';
 
 interface Options {
   withBooks?: true;

@@ -15,7 +15,8 @@ import { labels } from '../../texts/commands/labels.ts';
 import { windowTexts } from '../../texts/commands/windows.ts';
 import { columnTitles } from '../../texts/reports/columns.ts';
 import { reportNotes, reportTexts } from '../../texts/reports/reports.ts';
-import { columns, count } from '../render/text.ts';
+import { count } from '../../wording/words.ts';
+import { columns } from '../render/text.ts';
 
 interface Shown {
   documents: boolean;

@@ -3,28 +3,16 @@ import { visible, visibleIn } from '../../domain/text.ts';
 import { shown } from '../../languages/language.ts';
 import type { MailTrouble } from '../../mail/outbox.ts';
 import { healths } from '../../queries/installation-health.ts';
-import type { LaneStatus } from '../../queries/lanes.ts';
 import type { ReconcileStatus } from '../../queries/reconcile-turns.ts';
-import type { ScrubStatus } from '../../queries/scrub.ts';
 import type { InstallationStatus, StatusSummary } from '../../queries/status.ts';
 import { labels, fieldTitles as titles } from '../../texts/commands/labels.ts';
 import { putOffTexts, statusSummaryTexts as sums, statusTexts as texts } from '../../texts/commands/status.ts';
 import { vatReturnTexts } from '../../texts/reports/vat-returns.ts';
 import type { TemporalStatus } from '../../windows/temporal-status.ts';
-import { codeWord, type TimeText } from '../../wording/words.ts';
-import { deliveryFields } from '../render/delivery.ts';
-import {
-  bar,
-  columns,
-  count,
-  duration,
-  type Field,
-  fieldLines,
-  heads,
-  instant,
-  table,
-  writtenBackText,
-} from '../render/text.ts';
+import { deliveryFields } from '../../wording/delivery.ts';
+import { budgetNote, healthText, scrubLines, windowFields } from '../../wording/status.ts';
+import { codeWord, count, duration, type Field, type TimeText } from '../../wording/words.ts';
+import { bar, columns, fieldLines, heads, instant, table, writtenBackText } from '../render/text.ts';
 import { filedReturnLines } from '../render/vat-returns.ts';
 import { verdictFields } from '../render/verdict.ts';
 
@@ -81,48 +69,8 @@ export function mailLines(mail: MailTrouble | null): string[] {
 /** The text of `status` for one installation. */
 export function statusText(found: InstallationStatus, at: TimeText = instant): string {
   const status = visibleIn(found);
-  const { lag_seconds, synced_to, last_window, budgets, states } = status;
-  const isSynced = synced_to !== null && lag_seconds !== null;
-  const fields: Field[] = [
-    [
-      titles.health,
-      `${healthText(status.health, status.late)}${status.cause ? `: ${shown(status.cause.message)}` : ''}`,
-    ],
-    [titles.syncedTo, isSynced ? texts.syncedTo({ at: at(synced_to), lag: duration(lag_seconds) }) : labels.never],
-    [
-      titles.lastWindow,
-      last_window
-        ? texts.window({ outcome: codeWord(last_window.outcome), at: at(last_window.opened_at) })
-        : texts.noWindow,
-    ],
-  ];
-  if (last_window?.error && last_window.error.message !== status.cause?.message)
-    fields.push(['', shown(last_window.error.message)]);
-  if (status.cause?.attempts !== undefined && status.cause.since) {
-    const attempts = count(status.cause.attempts, 'attempt');
-    fields.push(['', texts.attempts({ attempts, at: at(status.cause.since) })]);
-  }
-  fields.push(...status.lanes.flatMap((lane) => laneFields(lane, at)));
-  if (status.daemon === false) fields.push([titles.daemon, texts.noDaemon]);
-  if (status.untaken_tick) {
-    const { since, workflow_id } = status.untaken_tick;
-    fields.push([titles.untaken, texts.untaken({ at: at(since), workflow: workflow_id })]);
-  }
-  if (status.paused) {
-    const { by, reason, since } = status.paused;
-    fields.push([titles.paused, texts.paused({ at: at(since), by, reason })]);
-  }
-  if (status.sign_in) {
-    const { refusals, since, ask_again_at } = status.sign_in;
-    const times = count(refusals, 'time');
-    fields.push([titles.signIn, texts.signIn({ times, since: at(since), next: at(ask_again_at) })]);
-  }
-  for (const { message } of last_window?.remarks ?? []) fields.push([titles.remark, shown(message)]);
-  if (status.schedule !== null && status.schedule.missed + status.schedule.dropped > 0) {
-    const { missed, dropped, missed_at } = status.schedule;
-    const windows = count(missed + dropped, 'window');
-    fields.push([titles.missed, texts.missed({ windows, at: missed_at && at(missed_at) })]);
-  }
+  const { budgets, states } = status;
+  const fields: Field[] = [...windowFields(status, at)];
   for (const [kind, byState] of Object.entries(states)) {
     const parts = Object.entries(byState).map(([state, n]) => `${n} ${codeWord(state)}`);
     fields.push([codeWord(kind), parts.join(', ') || texts.none]);
@@ -149,22 +97,6 @@ export function statusText(found: InstallationStatus, at: TimeText = instant): s
   ].join('\n');
 }
 
-function healthText(health: InstallationStatus['health'], isLate: boolean): string {
-  return `${codeWord(health)}${isLate && health !== 'late' ? labels.late : ''}`;
-}
-
-/** Example: `live lane     at work since …; waits since … for an answer of the practice API (GET /4711/invoice/)`. */
-function laneFields(
-  { lane, since, alive, waits_for, waits_since, error, attempts }: LaneStatus,
-  at: TimeText,
-): Field[] {
-  const waits = waits_for === null ? '' : texts.waits({ at: at(waits_since), what: shown(waits_for) });
-  const gone = alive ? '' : texts.noHeartbeat;
-  const last = error && texts.lastError({ times: count(attempts, 'time'), message: shown(error.message) });
-  const title = titles.lane({ lane: codeWord(lane) });
-  return [[title, `${texts.atWork({ at: at(since) })}${waits}${gone}`], ...(last ? [['', last] as const] : [])];
-}
-
 function sealText({ sealed_at, seq, unsealed }: NonNullable<InstallationStatus['seal']>, at: TimeText): string {
   const last = sealed_at ? texts.seal({ at: at(sealed_at), seq: Number(seq) }) : texts.noSeal;
   return unsealed === 0 ? last : `${last}; ${texts.unsealed({ count: unsealed })}`;
@@ -181,46 +113,6 @@ export function reconcileText(
   return `${last}${old && age !== null ? labels.old : ''}${failed}; ${put_off === null ? next : putOffTexts[put_off]}`;
 }
 
-function scrubLines(
-  { state, days, began_at, finished_at, forecast_at, late, lists, last_pass }: ScrubStatus,
-  at: TimeText,
-): string[] {
-  if (state === 'off') return [texts.scrubOff];
-  if (began_at === null || lists === null) return [texts.scrubToStart({ days: count(days, 'day') })];
-  const all = Object.values(lists);
-  const records = count(
-    all.reduce((read, list) => read + list.records, 0),
-    'record',
-  );
-  const expected = all.reduce((records, list) => records + list.of, 0);
-  const lines = [
-    state === 'done'
-      ? texts.scrubDone({ records, at: at(finished_at ?? began_at) })
-      : texts.scrubReading({ records, all: expected, at: at(began_at) }),
-    found(lists),
-  ];
-  if (state === 'reading' && last_pass) lines.push(texts.previousPass({ found: found(last_pass.lists) }));
-  if (late) {
-    const end = forecast_at && at(forecast_at);
-    lines.push(texts.scrubLate({ days: count(days, 'day'), end }));
-  }
-  return lines;
-}
-
-/** Example: `changed without notice: 2 invoices; gone from the source: 1 payment`. */
-function found(lists: NonNullable<ScrubStatus['lists']>): string {
-  const names = (key: 'differing' | 'missing') =>
-    Object.entries(lists)
-      .filter(([, list]) => list[key] > 0)
-      .map(([name, list]) => `${list[key]} ${name}`)
-      .join(', ');
-  const [differing, missing] = [names('differing'), names('missing')];
-  if (differing === '' && missing === '') return texts.noneDiffered;
-  return [differing && texts.differed({ records: differing }), missing && texts.gone({ records: missing })]
-    .filter(Boolean)
-    .join('; ');
-}
-
 function budgetTable(budgets: InstallationStatus['budgets'], at: TimeText): string {
   return table(
     heads('endpoint', '', 'used', 'free', 'limit', ''),
@@ -230,13 +122,7 @@ function budgetTable(budgets: InstallationStatus['budgets'], at: TimeText): stri
       budget.used,
       budget.free,
       budget.limit_now,
-      [
-        budget.limit_now < budget.limit ? texts.lowered(budget) : '',
-        budget.blocked_until ? texts.blocked({ at: at(budget.blocked_until) }) : '',
-        budget.waiting > 0 ? texts.waiting({ processes: count(budget.waiting, 'process') }) : '',
-      ]
-        .filter(Boolean)
-        .join(', '),
+      budgetNote(budget, at),
     ]),
   );
 }

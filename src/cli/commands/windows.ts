@@ -4,18 +4,19 @@ import { visible } from '../../domain/text.ts';
 import { shown } from '../../languages/language.ts';
 import { type RecordedWindow, recordedWindows } from '../../queries/windows.ts';
 import { type App, chosenInstallations } from '../../runtime/app.ts';
-import { type Gap, type GapReport, gapsOf } from '../../sync/replay/gaps.ts';
+import { type GapReport, gapsOf } from '../../sync/replay/gaps.ts';
 import { streamNames } from '../../sync/streams.ts';
 import type { InstallationId } from '../../terms.ts';
 import { labels } from '../../texts/commands/labels.ts';
 import { resultTexts } from '../../texts/commands/results.ts';
-import { windowListTexts as texts, windowTexts } from '../../texts/commands/windows.ts';
-import { codeWord } from '../../wording/words.ts';
+import { windowListTexts as texts } from '../../texts/commands/windows.ts';
+import { gapText, remedyOf } from '../../wording/gaps.ts';
+import { codeWord, count } from '../../wording/words.ts';
 import { instant, plainError, remark } from '../answer.ts';
 import { type LocalTimes, localTimes, named } from '../books.ts';
 import { type Definition, installation, option, wholeNumber } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { count, heads, table } from '../render/text.ts';
+import { heads, table } from '../render/text.ts';
 import { label, type Named } from '../render/window.ts';
 import { withApp } from '../with-app.ts';
 
@@ -193,24 +194,10 @@ function gapsText({ installation, since, gaps }: InstallationGaps, at: LocalTime
   if (gaps.length === 0) return texts.noGap({ installation, since: at(installation, since) });
   return gaps
     .map((gap) => {
-      const list = codeWord(streamNames[gap.stream]);
-      const what =
-        gap.stream === 'payment'
-          ? texts.withIds({ list, from: gap.from ?? 0, to: gap.to })
-          : texts.changed({
-              ...{ list, from: gap.from === null ? windowTexts.beginning : at(installation, new Date(gap.from)) },
-              to: at(installation, new Date(gap.to)),
-            });
+      const what = gapText(gap, (time) => at(installation, time));
       return texts.gap({ installation, what, command: remedyOf(installation, gap) });
     })
     .join('\n');
-}
-
-function remedyOf(installation: InstallationId, gap: Gap): string {
-  const [from, to] = gap.stream === 'payment' ? [gap.since, gap.until] : [timeOf(gap.from), timeOf(gap.to)];
-  if (from === null || gap.from === null) return `vetledger backfill --installation ${installation}`;
-  const end = to ?? new Date(from.getTime() + 1);
-  return `vetledger replay --installation ${installation} --from ${from.toISOString()} --to ${end.toISOString()}`;
 }
 
 function timeOf(ms: number | null): Date | null {

@@ -4,7 +4,7 @@ import { findOwedAsRevenue } from '../../queries/owed-as-revenue.ts';
 import { sourceUsage } from '../../queries/source-usage.ts';
 import type { App } from '../../runtime/app.ts';
 import { doctorPracticeTexts as texts } from '../../texts/commands/doctor.ts';
-import { count } from '../render/text.ts';
+import { count } from '../../wording/words.ts';
 import type { Check } from './check.ts';
 
 /** Checks whether rows with names of gift cards, vouchers or prepayments are posted as revenue. */

@@ -5,7 +5,7 @@ import type { ErpCheck } from '../../queries/erp-check.ts';
 import { checkWords } from '../../texts/commands/labels.ts';
 import { erpCheckTexts as texts } from '../../texts/commands/mapping.ts';
 import { resultTexts } from '../../texts/commands/results.ts';
-import { count } from './text.ts';
+import { count } from '../../wording/words.ts';
 
 /** The checks in the ERP of each installation. */
 export const erpChecksAnswer = z.array(

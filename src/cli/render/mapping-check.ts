@@ -9,8 +9,9 @@ import { owedAsRevenueText } from '../../mapping/owed.ts';
 import type { MappingComparison } from '../../queries/mapping-check.ts';
 import { labels } from '../../texts/commands/labels.ts';
 import { mappingCheckTexts as texts } from '../../texts/commands/mapping.ts';
+import { count } from '../../wording/words.ts';
 import { amount } from '../answer.ts';
-import { count, heads, table } from './text.ts';
+import { heads, table } from './text.ts';
 
 const sums = { net: amount.nullable(), vat: amount.nullable(), gross: amount };
 

@@ -10,9 +10,10 @@ import { labels } from '../../texts/commands/labels.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { lateTexts, problemListTexts } from '../../texts/commands/results.ts';
 import { changesLine } from '../../wording/changes.ts';
+import { count } from '../../wording/words.ts';
 import * as answer from '../answer.ts';
 import type { LocalTimes } from '../books.ts';
-import { columns, count, instant } from './text.ts';
+import { columns, instant } from './text.ts';
 import { filedReturnLines } from './vat-returns.ts';
 
 /** A held document, or a refusal by the ERP or the source. */

@@ -10,6 +10,7 @@ import type { RemapOutcome } from '../../posting/index.ts';
 import { remapTexts } from '../../texts/commands/mapping.ts';
 import { resultTexts } from '../../texts/commands/results.ts';
 import { problemCatalogue } from '../../texts/problems.ts';
+import { count } from '../../wording/words.ts';
 import * as answer from '../answer.ts';
 import {
   AccountTotals,
@@ -23,7 +24,7 @@ import {
   withIds,
 } from './entry.ts';
 import type { ListItem } from './streamed-result.ts';
-import { columns, count, heads } from './text.ts';
+import { columns, heads } from './text.ts';
 
 /** The effect of another mapping on the books: the changed documents and the sums. */
 export const changesAnswer = z

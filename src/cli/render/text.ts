@@ -1,7 +1,7 @@
 import { visible } from '../../domain/text.ts';
 import { labels } from '../../texts/commands/labels.ts';
-import { countTexts } from '../../texts/counts.ts';
 import { columnTitles } from '../../texts/reports/columns.ts';
+import { count, type Field } from '../../wording/words.ts';
 
 /** Headings of columns; an empty name stays empty. */
 export function heads(...names: (keyof typeof columnTitles | '')[]): string[] {
@@ -51,30 +51,11 @@ export function bar(budget: { used: number; free: number; limit: number }, width
   return `[${'#'.repeat(usedTo)}${'.'.repeat(freeTo - usedTo)}${'-'.repeat(width - freeTo)}]`;
 }
 
-/** A duration: `45 s`, `12 min`, `3 h 05 min`, `2 d 4 h`. */
-export function duration(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  if (whole < 120) return `${whole} s`;
-  const minutes = Math.floor(whole / 60);
-  if (minutes < 120) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 48) return `${hours} h ${String(minutes % 60).padStart(2, '0')} min`;
-  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
-}
-
 /** An instant to the second, in UTC. */
 export function instant(time: Date | string | null): string {
   if (time === null) return '-';
   return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
-
-/** `3 invoices`, `1 invoice`. */
-export function count(n: number, what: keyof typeof countTexts): string {
-  return countTexts[what]({ n });
-}
-
-/** A line of a block: its title, which is empty for a further line of the same thing, and its text. */
-export type Field = readonly [title: string, text: string];
 
 /** Titles with their texts, which begin below each other. */
 export function fieldLines(fields: readonly Field[]): string[] {

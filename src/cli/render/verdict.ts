@@ -4,9 +4,9 @@ import type { Verdict } from '../../queries/verdict.ts';
 import { outsideText } from '../../reports/installation-report.ts';
 import { fieldTitles, labels } from '../../texts/commands/labels.ts';
 import { outsideReasons, verdictTexts as texts } from '../../texts/commands/reconcile.ts';
-import { codeWord, type TimeText } from '../../wording/words.ts';
+import { codeWord, count, type Field, type TimeText } from '../../wording/words.ts';
 import * as answer from '../answer.ts';
-import { columns, count, type Field, heads, instant } from './text.ts';
+import { columns, heads, instant } from './text.ts';
 
 const figure = z
   .strictObject({

@@ -7,9 +7,10 @@ import { labels, fieldTitles as titles } from '../../texts/commands/labels.ts';
 import { windowTexts as texts } from '../../texts/commands/windows.ts';
 import type { WindowReport } from '../../windows/run-window.ts';
 import type { TimeText } from '../../wording/words.ts';
+import { count, type Field } from '../../wording/words.ts';
 import * as answer from '../answer.ts';
 import type { LocalTimes } from '../books.ts';
-import { count, type Field, fieldLines, instant, writtenBackText } from './text.ts';
+import { fieldLines, instant, writtenBackText } from './text.ts';
 import { verdictAnswer, verdictFields } from './verdict.ts';
 
 const streamCounts = z.strictObject({
