@@ -1,6 +1,7 @@
 import type { Route } from './route.ts';
 import { accountRoutes } from './screens/account/routes.ts';
 import { clinicsRoutes } from './screens/clinics/routes.ts';
+import { documentsRoutes } from './screens/documents/routes.ts';
 import { monthRoutes } from './screens/month/routes.ts';
 import { reportsRoutes } from './screens/reports/routes.ts';
 import { signInRoutes } from './screens/sign-in/routes.ts';
@@ -12,6 +13,7 @@ export const routes: readonly Route[] = [
   ...accountRoutes,
   ...clinicsRoutes,
   ...monthRoutes,
+  ...documentsRoutes,
   ...reportsRoutes,
   ...windowsRoutes,
 ];

@@ -16,6 +16,7 @@ import '../texts/connections.ts';
 import '../texts/console/clinics.ts';
 import '../texts/console/console.ts';
 import '../texts/console/month.ts';
+import '../texts/console/documents.ts';
 import '../texts/console/reports.ts';
 import '../texts/console/users.ts';
 import '../texts/console/windows.ts';

@@ -127,7 +127,7 @@ function proofLines({ proofs, judgement }: Explanation): string[] {
   const width = Math.max(texts.notKnown.length, right.length, wrong.length);
   return proofs.map((each) => {
     const { proof, says } = each;
-    return `  ${verdictOf(each).padEnd(width)}  ${proof}${says && ` (${shown(says)})`}`;
+    return `  ${verdictOf(each).padEnd(width)}  ${shown(proof)}${says && ` (${shown(says)})`}`;
   });
 }
 

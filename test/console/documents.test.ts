@@ -1,0 +1,162 @@
+// The pages of documents: every figure as the command line shows it, and some by hand.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { transactionsOf } from '../../src/db/lease.ts';
+import { summariseDays } from '../../src/ledger/summaries/summarise.ts';
+import { vetledger } from '../cli/support.ts';
+import { useDatabase } from '../support/database.ts';
+import { demoMapping } from '../support/demo-config.ts';
+import { MirroredClinic } from '../support/mirrored-clinic.ts';
+import { query } from '../support/sql.ts';
+import { type Browser, clinics, hostileName, openTestConsole, type TestConsole } from './support.ts';
+import { linksIn, tablesIn } from './tables.ts';
+
+const database = useDatabase();
+const { db } = database;
+const [id, other] = clinics;
+let site: TestConsole;
+let clinic: MirroredClinic;
+let neighbour: MirroredClinic;
+let accountant: Browser;
+const ids = { sale: 0, corrected: 0, held: 0, paid: 0, prepayment: 0, use: 0 };
+
+beforeAll(async () => {
+  clinic = new MirroredClinic(db, database.url, { id, seed: 4, invoices: 12 });
+  await clinic.configure(readFileSync(demoMapping, 'utf8'), { posting_mode: 'daily_summary' });
+  const { clinic: source } = clinic;
+  const sale = (sum: string, account: string) =>
+    source.createInvoice({ rows: [{ name: hostileName, sum, vat_percentage: '14', account_number: account }] }).id;
+  [ids.sale, ids.corrected, ids.held] = [sale('100.00', '3000'), sale('50.00', '3000'), sale('10.00', '3000')];
+  // Proof P1 fails, because the totals differ from the rows.
+  source.update(source.invoices, source.invoice(ids.held), { total: '999.00' });
+  ids.paid = source.pay(ids.sale, { payment_type: 1, paid: '14.00' }).id;
+  ids.prepayment = source.takePrepayment({ payment_type: 1, paid: '80.00' }).id;
+  ids.use = source.applyPrepayment(ids.prepayment, ids.sale, '30.00').id;
+  await clinic.pull();
+  await clinic.post();
+  source.updateRow(source.invoiceRows.of(ids.corrected)[0]!.id, { account_number: '3010' });
+  await clinic.pull();
+  await clinic.post();
+  await summariseDays(transactionsOf(db), id, { before: '2026-04-01', windowId: null });
+  neighbour = new MirroredClinic(db, database.url, { id: other, seed: 5, invoices: 30 });
+  await neighbour.configure(readFileSync(demoMapping, 'utf8'));
+  await neighbour.pull();
+  await neighbour.post();
+  site = await openTestConsole(database);
+  await site.user('accountant', [['accountant', id]]);
+  await site.user('kirjanpitäjä', [['viewer', id]], 'fi');
+  accountant = await site.signedIn('accountant');
+});
+afterAll(async () => {
+  await site?.close();
+  clinic?.remove();
+  neighbour?.remove();
+});
+
+const page = async (path: string, browser = accountant) => {
+  const answer = await browser.get(`/${id}/${path}`);
+  expect(answer.statusCode).toBe(200);
+  return answer.body;
+};
+const explained = async (kind: string, document: number) =>
+  (await vetledger(['explain', kind, String(document), '--json', '--config', clinic.config], clinic.env)).json();
+/** The tables of the entries: those whose total has two amounts. */
+const entryTables = (body: string) => tablesIn(body).filter(({ total }) => total[0] === 'Total');
+
+describe('a document', () => {
+  test('a sale has its rows, payments, entry and daily summary', async () => {
+    const body = await page(`documents/invoice/${ids.sale}`);
+    const tables = tablesIn(body);
+    expect(tables.some(({ rows }) => rows.some((row) => row.slice(-3).join() === '100.00,14.00,114.00'))).toBe(true);
+    const [entry] = entryTables(body);
+    expect(entry?.total.slice(3, 5)).toEqual(['114.00', '114.00']);
+    expect(entry?.rows.map((row) => [row[0], row[3], row[4]])).toContainEqual(['3000', '', '100.00']);
+    expect(linksIn(body)).toEqual(
+      expect.arrayContaining([
+        `/${id}/documents/payment/${ids.paid}`,
+        `/${id}/documents/payment/${ids.use}`,
+        expect.stringMatching(new RegExp(`^/${id}/summaries/2026-03-10-\\d+/1$`)),
+      ]),
+    );
+  });
+
+  test('a correction shows what changed in the source and in the books', async () => {
+    const body = await page(`documents/invoice/${ids.corrected}`);
+    expect(entryTables(body).map(({ total }) => total[3])).toEqual(['57.00', '57.00', '57.00']);
+    expect(entryTables(body).map(({ rows }) => rows[1]?.[0])).toEqual(['3000', '3000', '3010']);
+    expect(body).toMatch(/changed: [^<]*3000[^<]* → [^<]*3010/);
+    const { entries, source } = await explained('invoice', ids.corrected);
+    for (const entry of entries) expect(body).toContain(entry.id);
+    expect(source.length).toBeGreaterThan(1);
+    expect(body).toContain('modified 2026-03-10T11:00:00.000000+02:00 → 2026-03-10T11:00:10.000000+02:00');
+  });
+
+  test('a held invoice shows the problem and what to do', async () => {
+    const body = await page(`documents/invoice/${ids.held}`);
+    const { problem } = await explained('invoice', ids.held);
+    expect(problem.code).toBe('totals_disagree');
+    expect(body).toMatch(/class="problem"[\s\S]*totals_disagree[\s\S]*what to do/);
+    expect(entryTables(body)).toEqual([]);
+  });
+
+  test('a prepayment has its uses, and a payment its invoice and prepayment', async () => {
+    expect(linksIn(await page(`documents/prepayment/${ids.prepayment}`))).toContain(
+      `/${id}/documents/payment/${ids.use}`,
+    );
+    expect(linksIn(await page(`documents/payment/${ids.use}`))).toContain(`/${id}/documents/invoice/${ids.sale}`);
+  });
+
+  test('every document has a page with the entries and lines of the command line', async () => {
+    const documents = await query<{ kind: string; id: number }>(
+      db,
+      `select distinct on (kind, state) kind, id from document where installation = ? order by kind, state, id`,
+      [id],
+    );
+    expect(documents.length).toBeGreaterThan(2);
+    for (const each of documents) {
+      const body = await page(`documents/${each.kind}/${each.id}`);
+      const { entries } = await explained(each.kind, Number(each.id));
+      const lines = entries.map(({ lines: of }: { lines: { account: string; amount: string }[] }) =>
+        of.map(({ account, amount }) => [account, ...(amount.startsWith('-') ? ['', amount.slice(1)] : [amount, ''])]),
+      );
+      expect(entryTables(body).map(({ rows }) => rows.map((row) => [row[0], row[3], row[4]]))).toEqual(lines);
+    }
+  });
+
+  test('names are text', async () => {
+    const body = await page(`documents/invoice/${ids.sale}`);
+    expect(body).toContain('&lt;img');
+    expect(body).not.toContain('<img');
+  });
+
+  test('its page is in the language of the user', async () => {
+    const body = await page(`documents/invoice/${ids.held}`, await site.signedIn('kirjanpitäjä'));
+    expect(body).toContain('Versiot klinikkaohjelmassa');
+    expect(body).toContain('pysäytetty');
+  });
+
+  test('a document of another clinic, or none, is not found', async () => {
+    const [foreign] = await query<{ id: number }>(
+      db,
+      `select id from document d where installation = ? and kind = 'invoice' and not exists (
+         select from document o where o.installation = ? and o.kind = d.kind and o.id = d.id) limit 1`,
+      [other, id],
+    );
+    const paths = [`invoice/${foreign!.id}`, 'invoice/x', `bill/${ids.sale}`, 'invoice/9999999999999999'];
+    for (const path of paths) expect((await accountant.get(`/${id}/documents/${path}`)).statusCode).toBe(404);
+    for (const path of ['x/1', '2026-03-10-11/x', '2026-03-10-999/1'])
+      expect((await accountant.get(`/${id}/summaries/${path}`)).statusCode).toBe(404);
+  });
+});
+
+test('a daily summary has its lines, and its entries add up to them', async () => {
+  const link = linksIn(await page(`documents/invoice/${ids.sale}`)).find((each) => each.includes('/summaries/'))!;
+  const body = await page(link.slice(`/${id}/`.length));
+  const [lines, entries] = tablesIn(body);
+  const cents = (cells: readonly (string | undefined)[]) =>
+    cells.reduce((all, cell) => all + Math.round(Number(cell || 0) * 100), 0);
+  expect(lines?.total[3]).toBe(lines?.total[4]);
+  expect(cents(lines!.rows.map((row) => row[3]))).toBe(cents([lines!.total[3]]));
+  expect(entries?.rows.map(([entry]) => entry)).toContain(`${id}/invoice/${ids.sale}/1`);
+  expect(linksIn(body)).toContain(`/${id}/documents/invoice/${ids.sale}#entry-1`);
+});
