@@ -22,15 +22,17 @@ export interface Played {
   /** Command lines and their output, by their names in docs/accountants/month-end.md. */
   transcript: Transcript;
   clinic: Clinic;
-  /** Compares the reports with the clinic's records again. */
+  /** Compares the reports with the clinic's records again, until `goOn` is called. */
   compareAgain(): Promise<string[]>;
+  /** Plays what the page does not show: filed VAT returns, and VAT on prepayments. Adds to the differences. */
+  goOn(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const by = '--by "M. Virtanen"';
 
 /**
- * Plays the month. `say` is called with each step. The caller must stop the result; if this throws, everything is
+ * Plays the month of the page. `say` is called with each step. The caller must stop the result; if this throws, everything is
  * already stopped.
  */
 export async function playMonthEnd(
@@ -41,9 +43,9 @@ export async function playMonthEnd(
   const world = await startWorld(services, '2025-09-30 23:30', { variant });
   try {
     const play = new Play(world, say, variant);
-    const compareAgain = await play.everything();
+    const { compareAgain, goOn } = await play.page();
     const { differences, transcript } = play;
-    return { differences, transcript, clinic: world.sandbox.clinic, compareAgain, stop: world.stop };
+    return { differences, transcript, clinic: world.sandbox.clinic, compareAgain, goOn, stop: world.stop };
   } catch (error) {
     await world.stop();
     throw error;
@@ -65,7 +67,7 @@ class Play {
     this.#journal = new Journal(world.sandbox.clinic, mappingData(world.mapping.text), variant);
   }
 
-  async everything(): Promise<() => Promise<string[]>> {
+  async page(): Promise<Pick<Played, 'compareAgain' | 'goOn'>> {
     const story = await this.#october();
     const closed = await this.#close();
     const { forgotten } = await this.#late(story);
@@ -75,13 +77,16 @@ class Play {
     });
     const compareAgain = () => compareReports(this.#world, expected(), this.#variant);
     await this.#after(compareAgain);
+    return { compareAgain, goOn: () => this.#goOn(forgotten) };
+  }
+
+  async #goOn(forgotten: number): Promise<void> {
     this.#say('VAT returns are filed, and corrected for late documents');
     const filing = { world: this.#world, journal: this.#journal, sync: async () => void (await this.#run('sync')) };
     this.differences.push(...(await fileReturns(filing, forgotten)));
     this.differences.push(...(await compareBooks(this.#world, this.#journal, this.#variant, true)));
     this.#say('VAT on prepayments is switched on, and off again');
     this.differences.push(...(await switchVat(this.#world)));
-    return compareAgain;
   }
 
   /**

@@ -21,6 +21,7 @@ try {
   if (temporal.status === 'rejected') throw temporal.reason;
   const worlds = { databaseUrl: postgres.value.ownerUrl, temporalAddress: temporal.value.address };
   const played = await playMonthEnd(worlds, say);
+  await played.goOn();
   await played.stop();
   const { differences, transcript } = played;
   say('another clinic: October is closed in its ERP before all of it was sent');
