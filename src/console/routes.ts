@@ -1,6 +1,7 @@
 import type { Route } from './route.ts';
 import { accountRoutes } from './screens/account/routes.ts';
 import { clinicsRoutes } from './screens/clinics/routes.ts';
+import { deliveryRoutes } from './screens/delivery/routes.ts';
 import { documentsRoutes } from './screens/documents/routes.ts';
 import { monthRoutes } from './screens/month/routes.ts';
 import { reportsRoutes } from './screens/reports/routes.ts';
@@ -15,5 +16,6 @@ export const routes: readonly Route[] = [
   ...monthRoutes,
   ...documentsRoutes,
   ...reportsRoutes,
+  ...deliveryRoutes,
   ...windowsRoutes,
 ];

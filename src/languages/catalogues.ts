@@ -15,6 +15,7 @@ import '../texts/commands/windows.ts';
 import '../texts/connections.ts';
 import '../texts/console/clinics.ts';
 import '../texts/console/console.ts';
+import '../texts/console/delivery.ts';
 import '../texts/console/month.ts';
 import '../texts/console/documents.ts';
 import '../texts/console/reports.ts';

@@ -11,7 +11,7 @@ import { addSubject, grantRole, setPassword } from '../../src/console/users/subj
 import { createLog } from '../../src/runtime/log.ts';
 import type { Language } from '../../src/texts/catalogue.ts';
 import type { UsedDatabase } from '../support/database.ts';
-import { demoConfig } from '../support/demo-config.ts';
+import { demoConfig, type Settings } from '../support/demo-config.ts';
 
 /** The clinics: the first two belong to one firm, the third to another. */
 export const clinics = [4711, 4712, 4713] as const;
@@ -30,14 +30,22 @@ export interface TestConsole {
   close(): Promise<void>;
 }
 
-/** The console on the database of a test, without a port. */
-export async function openTestConsole(database: UsedDatabase): Promise<TestConsole> {
+/** The console on the database of a test, without a port. `settings`: those of single clinics. */
+export async function openTestConsole(
+  database: UsedDatabase,
+  settings: Record<number, Settings> = {},
+): Promise<TestConsole> {
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-console-'));
   const file = join(folder, 'vetledger.yaml');
   writeFileSync(
     file,
     demoConfig(
-      clinics.map((id) => ({ id, base_url: 'http://127.0.0.1:9', name: JSON.stringify(`${id} ${hostileName}`) })),
+      clinics.map((id) => ({
+        id,
+        base_url: 'http://127.0.0.1:9',
+        name: JSON.stringify(`${id} ${hostileName}`),
+        ...settings[id],
+      })),
       { console: '{hosts: [books.example]}' },
     ),
   );

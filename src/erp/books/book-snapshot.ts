@@ -458,3 +458,14 @@ export function unsettledUnits(
     [installation, states, limit],
   );
 }
+
+/** Whether the ERP's entries were read back at least once. */
+export async function hasReadBooks(db: Connection, installation: InstallationId): Promise<boolean> {
+  const { found } = await row(
+    db,
+    { found: bool },
+    'select exists (select from erp_books_reading where installation = ?) as found',
+    [installation],
+  );
+  return found;
+}

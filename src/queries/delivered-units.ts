@@ -1,0 +1,128 @@
+import { date, instant, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { type UnitState, unitStates } from '../erp/outbox/unit.ts';
+import type { CalendarDate, InstallationId } from '../terms.ts';
+import { erpTodoOf } from './delivery-status.ts';
+
+/** The state of a unit for a person: one that waits for approval has a state of its own. */
+export type ListedState = UnitState | 'unapproved';
+
+/** Which units to list. Without a field, all. */
+export interface UnitFilter {
+  state?: ListedState | null;
+  from?: CalendarDate | null;
+  through?: CalendarDate | null;
+  /** A part of the unit's id, or of the ERP's number. */
+  search?: string | null;
+  batch?: number | null;
+}
+
+const listedState = `case when u.state = 'pending' and u.needs_approval then 'unapproved' else u.state end`;
+const listedStates = [...unitStates, 'unapproved'] as const;
+
+const matches = `u.installation = ? and (?::text is null or ${listedState} = ?)
+  and (?::date is null or u.unit_date >= ?) and (?::date is null or u.unit_date <= ?)
+  and (?::text is null or strpos(lower(u.unit_id), lower(?)) > 0 or strpos(lower(u.erp_number), lower(?)) > 0)
+  and (?::bigint is null or u.batch = ?)`;
+
+function matched(installation: InstallationId, { state, from, through, search, batch }: UnitFilter) {
+  const given = [state, state, from, from, through, through, search, search, search, batch, batch];
+  return [installation, ...given.map((value) => value ?? null)];
+}
+
+export interface UnitTotal {
+  state: ListedState;
+  units: number;
+  from: CalendarDate;
+  through: CalendarDate;
+  /** The debits of the units. Null for units that are settled, because their number grows every year. */
+  amount: string | null;
+}
+
+/** The number of units by state, with the amounts of those that are not settled yet. */
+export async function unitTotals(
+  db: Connection,
+  installation: InstallationId,
+  filter: UnitFilter,
+): Promise<UnitTotal[]> {
+  return rows(
+    db,
+    { state: oneOf(listedStates), units: integer, from: date, through: date, amount: nullable(numeric) },
+    `select ${listedState} as state, count(*) as units, min(u.unit_date) as "from", max(u.unit_date) as through,
+       sum(case when u.state in ('pending', 'sending', 'uncertain', 'drafted', 'refused') then
+         case u.kind when 'entry' then (select sum(amount) from entry_line l where l.entry_id = coalesce(u.undo_of, u.unit_id) and l.side = 'debit')
+         else (select sum(amount) from summary_line l where l.summary_id = coalesce(u.undo_of, u.unit_id) and l.side = 'debit') end end) as amount
+     from erp_unit u where ${matches} group by 1 order by 1`,
+    matched(installation, filter),
+  );
+}
+
+export interface ListedUnit {
+  id: string;
+  date: CalendarDate;
+  state: ListedState;
+  attempts: number;
+  sentAt: Date | null;
+  settledAt: Date | null;
+  erpNumber: string | null;
+  erpDate: CalendarDate | null;
+  batch: number | null;
+  /** `message` is null without names, because the ERP wrote it and it may name a client. */
+  problem: { code: string; message: string | null; todo: string } | null;
+}
+
+/** The last unit of a page of units. */
+export type AfterUnit = Pick<ListedUnit, 'id' | 'date'>;
+
+/** Units, the newest date first. `withNames`: with the messages of the ERP. */
+export async function listUnits(
+  db: Connection,
+  installation: InstallationId,
+  filter: UnitFilter,
+  { after, limit, withNames }: { after: AfterUnit | null; limit: number; withNames: boolean },
+): Promise<ListedUnit[]> {
+  const found = await rows(
+    db,
+    {
+      ...{ id: text, date, state: oneOf(listedStates), attempts: integer, sentAt: nullable(instant) },
+      ...{ settledAt: nullable(instant), erpNumber: nullable(text), erpDate: nullable(date), batch: nullable(integer) },
+      ...{ code: nullable(text), message: nullable(text) },
+    },
+    `select u.unit_id as id, u.unit_date as date, ${listedState} as state, u.attempts, u.sent_at as "sentAt", u.settled_at as "settledAt",
+       u.erp_number as "erpNumber", u.erp_date as "erpDate", u.batch, u.problem_code as code,
+       case when ? then u.problem_message end as message
+     from erp_unit u where ${matches} and (?::date is null or (u.unit_date, u.unit_id) < (?::date, ?::text))
+     order by u.unit_date desc, u.unit_id desc limit ?`,
+    [withNames, ...matched(installation, filter), after?.date ?? null, after?.date ?? null, after?.id ?? '', limit],
+  );
+  return found.map(({ code, message, ...unit }) => ({
+    ...unit,
+    problem: code === null ? null : { code, message, todo: erpTodoOf(code) },
+  }));
+}
+
+/** A file with units, as `deliver` wrote it. */
+export interface ListedBatch {
+  number: number;
+  format: string;
+  file: string;
+  units: number;
+  createdAt: Date;
+  writtenAt: Date | null;
+  withdrawnAt: Date | null;
+  acknowledgedAt: Date | null;
+}
+
+/** The newest batches of files. */
+export async function listBatches(db: Connection, installation: InstallationId, limit: number): Promise<ListedBatch[]> {
+  return rows(
+    db,
+    {
+      ...{ number: integer, format: text, file: text, units: integer, createdAt: instant },
+      ...{ writtenAt: nullable(instant), withdrawnAt: nullable(instant), acknowledgedAt: nullable(instant) },
+    },
+    `select number, format, file, units, created_at as "createdAt", written_at as "writtenAt", withdrawn_at as "withdrawnAt",
+       acknowledged_at as "acknowledgedAt" from erp_batch where installation = ? order by number desc limit ?`,
+    [installation, limit],
+  );
+}
