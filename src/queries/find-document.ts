@@ -50,7 +50,7 @@ export function documentOfCode(code: string): CodedDocument | null {
  * Finds invoices by their number in the mirror, posted or not, with and without prefix and with any separator. It reads
  * the records of all invoices, so it is only for interactive use, not for windows.
  */
-export async function invoicesNumbered(
+async function invoicesNumbered(
   db: Connection,
   installations: readonly SearchedInstallation[],
   asked: string,
@@ -84,7 +84,7 @@ export async function invoicesNumbered(
 }
 
 /** Documents with this id, of one kind or of any. */
-export async function documentsWithId(
+async function documentsWithId(
   db: Connection,
   installations: readonly InstallationId[],
   kind: DocumentKind | null,
@@ -101,4 +101,25 @@ export async function documentsWithId(
     [installations, kind === null ? [...documentKinds] : [kind], id],
   );
   return found.map((each) => ({ ...each, number: null }));
+}
+
+/**
+ * The documents that a text may name, by installation: those with this id, and invoices with this number. A document that is found
+ * both ways is only in `withId`. Without a kind, documents of any kind are found.
+ */
+export async function documentsNamed(
+  db: Connection,
+  installations: readonly SearchedInstallation[],
+  kind: DocumentKind | null,
+  text: string,
+): Promise<{ withId: Candidate[]; numbered: Candidate[] }> {
+  const ids = installations.map(({ id }) => id);
+  const withId = /^\d{1,15}$/.test(text) ? await documentsWithId(db, ids, kind, Number(text)) : [];
+  const mayBeNumber = kind === null || kind === 'invoice';
+  const numbered = mayBeNumber ? await invoicesNumbered(db, installations, text) : [];
+  return { withId, numbered: numbered.filter((one) => !withId.some((known) => isSame(one, known))) };
+}
+
+function isSame(one: Candidate, other: Candidate): boolean {
+  return one.installation === other.installation && one.kind === other.kind && one.id === other.id;
 }

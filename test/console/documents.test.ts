@@ -53,6 +53,7 @@ afterAll(async () => {
   neighbour?.remove();
 });
 
+const numberOf = (invoice: number) => String(clinic.clinic.invoice(invoice).invoice_number);
 const page = async (path: string, browser = accountant) => {
   const answer = await browser.get(`/${id}/${path}`);
   expect(answer.statusCode).toBe(200);
@@ -147,6 +148,39 @@ describe('a document', () => {
     for (const path of ['x/1', '2026-03-10-11/x', '2026-03-10-999/1'])
       expect((await accountant.get(`/${id}/summaries/${path}`)).statusCode).toBe(404);
   });
+});
+
+describe('the search', () => {
+  const search = (text: string) => accountant.get(`/${id}/documents?q=${encodeURIComponent(text)}`);
+  test.each([
+    ['an id', () => String(ids.sale), () => `/${id}/documents/invoice/${ids.sale}`],
+    ['a kind and an id', () => `payment ${ids.paid}`, () => `/${id}/documents/payment/${ids.paid}`],
+    ['the number', () => `KU-${numberOf(ids.sale)}`, () => `/${id}/documents/invoice/${ids.sale}`],
+    ['the number alone', () => numberOf(ids.sale), () => `/${id}/documents/invoice/${ids.sale}`],
+    ['an entry', () => `${id}/invoice/${ids.sale}/1`, () => `/${id}/documents/invoice/${ids.sale}#entry-1`],
+    ['a summary', () => `${id}/summary/2026-03-10-11/1`, () => `/${id}/summaries/2026-03-10-11/1`],
+  ])('opens a document by %s', async (_, text, path) => {
+    const { statusCode, headers } = await search(text());
+    expect([statusCode, headers.location]).toEqual([303, path()]);
+  });
+  test('lists several documents with the same text', async () => {
+    const source = clinic.clinic;
+    source.updateInvoice(ids.corrected, { invoice_number: ids.sale });
+    await clinic.pull();
+    const body = await page(`documents?q=${ids.sale}`);
+    expect(tablesIn(body)[0]?.rows.map(([document]) => document)).toEqual([
+      `invoice ${ids.sale}`,
+      `invoice ${ids.corrected}`,
+    ]);
+  });
+  test.each(['', 'nothing', `${other}/invoice/1`, `${other}/summary/2026-03-10-11/1`, hostileName, '%00', "' or 1=1"])(
+    'finds nothing for %j',
+    async (text) => {
+      const body = await page(`documents?q=${encodeURIComponent(text)}`);
+      expect(tablesIn(body)).toEqual([]);
+      expect(body).not.toContain('<img');
+    },
+  );
 });
 
 test('a daily summary has its lines, and its entries add up to them', async () => {

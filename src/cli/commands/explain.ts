@@ -4,13 +4,7 @@ import { UserError } from '../../domain/errors.ts';
 import { LedgerError } from '../../ledger/ledger-error.ts';
 import { type Explanation, explainDocument } from '../../queries/explain.ts';
 import { explainSummary, summaryOfCode } from '../../queries/explain-summary.ts';
-import {
-  type Candidate,
-  type CodedDocument,
-  documentOfCode,
-  documentsWithId,
-  invoicesNumbered,
-} from '../../queries/find-document.ts';
+import { type Candidate, type CodedDocument, documentOfCode, documentsNamed } from '../../queries/find-document.ts';
 import { findDocuments } from '../../queries/found-documents.ts';
 import { stringifyJson } from '../../records/json.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
@@ -44,7 +38,7 @@ export const command: Definition<Options> = {
 };
 
 /** The requested document: its code, or a text that is an id or an invoice number. */
-type Requested = { code: CodedDocument } | { kind: DocumentKind | null; text: string; id: number | null };
+type Requested = { code: CodedDocument } | { kind: DocumentKind | null; text: string };
 
 /**
  * Explains one document. `names` are its kind and id (or invoice number), or a single entry code, id or number.
@@ -95,7 +89,7 @@ function askedFor([first = '', second = '']: readonly string[]): Requested {
   // A document number always contains a digit.
   if (!isId && ((kind !== null && kind !== 'invoice') || !/\d/.test(text) || code !== null))
     throw usageError(documentTexts.noId({ text, kind: kind ?? 'document' }), 'explain');
-  return { kind, text, id: isId ? Number(text) : null };
+  return { kind, text };
 }
 
 /** With a kind, ids have priority over numbers, so that an id from `problems` or a script always finds the same document. */
@@ -103,24 +97,20 @@ async function onlyCandidate(
   context: CommandContext,
   app: App,
   chosen: readonly InstallationConfig[],
-  { kind, text, id }: Exclude<Requested, { code: unknown }>,
+  { kind, text }: Exclude<Requested, { code: unknown }>,
 ): Promise<Candidate> {
-  const installations = chosen.map((each) => each.id);
-  const withId = id === null ? [] : await documentsWithId(app.db, installations, kind, id);
-  const mayBeNumber = kind === null || kind === 'invoice';
-  const numbered = mayBeNumber ? await invoicesNumbered(app.db, chosen, text) : [];
-  const others = numbered.filter((one) => !withId.some((known) => isSame(one, known)));
-  const candidates = kind !== null && withId.length > 0 ? withId : [...withId, ...others];
+  const { withId, numbered } = await documentsNamed(app.db, chosen, kind, text);
+  const candidates = kind !== null && withId.length > 0 ? withId : [...withId, ...numbered];
   const [found, ...more] = candidates;
-  if (found === undefined) throw unknown(documentTexts.named({ kind, text }), installations);
+  if (found === undefined)
+    throw unknown(
+      documentTexts.named({ kind, text }),
+      chosen.map(({ id }) => id),
+    );
   if (more.length > 0) throw ambiguous(text, candidates, kind);
-  if (candidates === withId && others.length > 0)
-    context.note(documentTexts.alsoNumber({ text, documents: others.map(textOf).join('; ') }));
+  if (candidates === withId && numbered.length > 0)
+    context.note(documentTexts.alsoNumber({ text, documents: numbered.map(textOf).join('; ') }));
   return found;
-}
-
-function isSame(one: Candidate, other: Candidate): boolean {
-  return one.installation === other.installation && one.kind === other.kind && one.id === other.id;
 }
 
 function ambiguous(text: string, candidates: readonly Candidate[], kind: DocumentKind | null): Error {

@@ -2,6 +2,10 @@ import { catalogue } from '../catalogue.ts';
 
 /** The screens Documents and Document. */
 export const documentsTexts = catalogue('console/documents.documentsTexts', {
+  searched: 'Id, invoice number or code of an entry',
+  hint: 'Examples: 1001, H-1001, payment 12, 4711/invoice/1001/1. Reports and the ERP show these codes.',
+  several: ({ text, count }: { text: string; count: number }) => `${text} names ${count} documents.`,
+  none: ({ text }: { text: string }) => `No document of this clinic has the id, number or code ${text}.`,
   versions: 'Versions in the practice software',
   modified: 'changed',
   read: 'last read',

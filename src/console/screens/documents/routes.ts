@@ -1,19 +1,44 @@
 import { LedgerError } from '../../../ledger/ledger-error.ts';
 import { explainDocument } from '../../../queries/explain.ts';
 import { explainSummary, summaryOfCode } from '../../../queries/explain-summary.ts';
+import { documentOfCode, documentsNamed } from '../../../queries/find-document.ts';
 import { findDocuments } from '../../../queries/found-documents.ts';
 import { documentKinds } from '../../../terms.ts';
 import type { Answer, InstallationRequest, Route } from '../../route.ts';
 import { documentPage } from './document.ts';
+import { documentPath, entryPath, summaryPath } from './links.ts';
+import { searchPage } from './search.ts';
 import { summaryPage } from './summary.ts';
 
 const access = { who: 'read_books', in: 'installation' } as const;
 
-/** A document: why is it in the books like this? */
+/** Documents: which ones have this id or number, and why is one in the books like this? */
 export const documentsRoutes: readonly Route[] = [
+  { method: 'GET', path: '/:installation/documents', access, audit: 'nothing', answer: search },
   { method: 'GET', path: '/:installation/documents/:kind/:id', access, audit: 'nothing', answer: showDocument },
   { method: 'GET', path: '/:installation/summaries/:day/:n', access, audit: 'nothing', answer: showSummary },
 ];
+
+/** A text of this length names no document. */
+const longestText = 100;
+
+/** One document opens at once. Several documents with the same id or number are listed. */
+async function search({ db, installation, query }: InstallationRequest): Promise<Answer> {
+  const { id } = installation;
+  const text = (query.q ?? '').trim().slice(0, longestText);
+  const summary = summaryOfCode(text);
+  if (summary?.installation === id) return { redirect: summaryPath(summary.summary) };
+  const coded = documentOfCode(text);
+  if (coded?.installation === id)
+    return { redirect: coded.entry === null ? documentPath(id, coded) : entryPath(coded.entry) };
+  const [, first = '', rest = ''] = /^(\w+)[ /](\S+)$/.exec(text) ?? [];
+  const kind = documentKinds.find((known) => known === first) ?? null;
+  const { withId, numbered } = await documentsNamed(db, [installation], kind, kind === null ? text : rest);
+  const found = kind !== null && withId.length > 0 ? withId : [...withId, ...numbered];
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return { redirect: documentPath(id, only) };
+  return { page: searchPage(id, text, found) };
+}
 
 async function showDocument({ db, installation, params }: InstallationRequest): Promise<Answer> {
   const { id = '' } = params;
