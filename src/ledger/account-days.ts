@@ -35,7 +35,8 @@ export interface AccountFigures {
   credit: Money;
 }
 
-function partColumn(split: Split | null): string {
+/** SQL for the part of a line by which figures are split, as text. */
+export function partColumn(split: Split | null): string {
   return split === null ? 'null::text' : split === 'department' ? 'department_id::text' : split;
 }
 

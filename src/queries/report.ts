@@ -13,7 +13,7 @@ import {
 import { type Split, seqRecordedBy } from '../ledger/account-days.ts';
 import { type ReportKind, type ReportName, reports } from '../reports/index.ts';
 import type { InstallationReport } from '../reports/installation-report.ts';
-import type { Period } from '../reports/report-sections.ts';
+import type { LinePlace, Period } from '../reports/report-sections.ts';
 import type { CalendarDate } from '../terms.ts';
 
 /** The days of a report as a user names them: one of a day, a month and a span. */
@@ -34,6 +34,8 @@ export interface ReportChoice {
   documents: boolean;
   /** The account of the report `account`. */
   account: string | null;
+  /** Lists only lines of the accounts after this place. The figures stay those of the whole period. */
+  after?: LinePlace | null;
   now: Date;
 }
 
@@ -42,16 +44,18 @@ export async function makeReport(
   db: Connection,
   name: ReportName,
   installation: InstallationConfig,
-  { days, split, recordedBy, documents, account, now }: ReportChoice,
+  { days, split, recordedBy, documents, account, after = null, now }: ReportChoice,
 ): Promise<InstallationReport> {
   const { id, timezone } = installation;
   const kind: ReportKind = reports[name];
   const period = reportPeriod(kind.of, days, dateIn(timezone, now), installation);
   const recorded = recordedInstant(recordedBy, timezone);
   const upToSeq = recorded && (await seqRecordedBy(db, id, recorded));
+  // A place before the period would show lines of other days.
+  const place = after !== null && after.day >= (period.from ?? after.day) ? after : null;
   return {
     ...{ report: name, installation, period, of: kind.of, recordedBy: recorded },
-    sections: await kind.make(db, installation, period, { split, upToSeq, documents, account }),
+    sections: await kind.make(db, installation, period, { split, upToSeq, documents, account, after: place }),
     outside: await outsideOf(db, installation, kind, period),
   };
 }

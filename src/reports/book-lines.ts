@@ -1,12 +1,13 @@
 import { date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { pages } from '../db/pages.ts';
-import { type Connection, rows } from '../db/rows.ts';
+import { type Connection, row, rows } from '../db/rows.ts';
 import { formatMoney, Money, zero } from '../domain/money.ts';
-import type { Split } from '../ledger/account-days.ts';
+import { partColumn, type Split } from '../ledger/account-days.ts';
+import { debitLessCredit } from '../ledger/journal/signed.ts';
 import { voucherText } from '../ledger/journal/vouchers.ts';
 import type { AccountNames } from '../mapping/account-names.ts';
 import { documentKinds, type InstallationId, lineRoles, sides } from '../terms.ts';
-import { columnsOf, type Item, type Period } from './report-sections.ts';
+import { columnsOf, type Item, isRecorded, type LinePlace, type Period } from './report-sections.ts';
 
 /** Entries that are read at once. */
 const entriesAtOnce = 500;
@@ -21,6 +22,7 @@ export interface LineFields {
   facts: Item['facts'];
   debit: Money;
   credit: Money;
+  at: LinePlace;
 }
 
 interface AccountPart {
@@ -30,6 +32,7 @@ interface AccountPart {
   upToSeq: number | null;
   opening: Money;
   decimals: number;
+  after: LinePlace | null;
 }
 
 /** The lines on an account in the order of dates, with one page of entries in memory. */
@@ -37,10 +40,11 @@ export async function* lineItems(
   db: Connection,
   installation: InstallationId,
   period: Period,
-  { account, split, part, upToSeq, opening, decimals }: AccountPart,
+  of: AccountPart,
 ): AsyncGenerator<LineFields> {
-  let balance = opening;
-  for await (const line of bookLines(db, installation, period, { account, upToSeq })) {
+  const { account, split, part, upToSeq, opening, decimals, after } = of;
+  let balance = after === null ? opening : opening.plus(await changeUpTo(db, installation, period, of, after));
+  for await (const line of bookLines(db, installation, period, { account, upToSeq, after })) {
     if (split !== null && (line[split] === null ? null : String(line[split])) !== part) continue;
     const fields = fieldsOf(line);
     balance = balance.plus(fields.debit).minus(fields.credit);
@@ -53,39 +57,71 @@ export async function* journalItems(
   db: Connection,
   installation: InstallationId,
   period: Period,
-  { names, upToSeq }: { names: AccountNames; upToSeq: number | null },
+  { names, upToSeq, after }: { names: AccountNames; upToSeq: number | null; after: LinePlace | null },
 ): AsyncGenerator<Item> {
-  for await (const line of bookLines(db, installation, period, { account: null, upToSeq })) {
-    const { document, facts: of, debit, credit } = fieldsOf(line);
+  for await (const line of bookLines(db, installation, period, { account: null, upToSeq, after })) {
+    const { document, facts: of, debit, credit, at } = fieldsOf(line);
     const { account, role, department } = line;
     yield {
       ...{ keys: {}, document, facts: { ...of, account, name: names.nameOf(account, role), department } },
-      amounts: { debit, credit },
+      ...{ amounts: { debit, credit }, at },
     };
   }
 }
 
-function fieldsOf({ kind, document, day, journal, year, n, number, description, side, ...line }: BookLine): LineFields {
-  const amount = new Money(line.amount);
+function fieldsOf({ kind, document, day, journal, year, n, number, description, side, ...own }: BookLine): LineFields {
+  const amount = new Money(own.amount);
   const voucher = journal === null || year === null || n === null ? null : voucherText(year, journal, n);
   return {
     document: `${kind} ${document}`,
     facts: { date: day, voucher, number, text: description },
+    at: { day, seq: own.seq, line: own.line },
     ...(side === 'debit' ? { debit: amount, credit: zero } : { debit: zero, credit: amount }),
   };
 }
 
 type BookLine = Awaited<ReturnType<typeof readLines>>[number][number];
 
-/** Lines with the facts of their entries for reports, in the order of dates. `account` selects one account; null selects all. */
+interface Only {
+  /** One account; null for all. */
+  account: string | null;
+  upToSeq: number | null;
+  after: LinePlace | null;
+}
+
+/** Lines with the facts of their entries for reports, in the order of dates. */
 async function* bookLines(
   db: Connection,
   installation: InstallationId,
   period: Period,
-  only: { account: string | null; upToSeq: number | null },
+  only: Only,
 ): AsyncGenerator<BookLine> {
-  const read = (after: BookLine[] | null) => readLines(db, installation, period, only, after?.[0] ?? null);
-  for await (const page of pages(entriesAtOnce, read)) yield* page.flat();
+  const { after } = only;
+  // The entry of the place is read again, because a page may end inside it.
+  const first = after && { day: after.day, seq: after.seq - 1 };
+  const read = (last: BookLine[] | null) => readLines(db, installation, period, only, last?.[0] ?? first);
+  for await (const page of pages(entriesAtOnce, read))
+    for (const line of page.flat()) if (after === null || line.seq !== after.seq || line.line > after.line) yield line;
+}
+
+/** Debits less credits of an account from the first day of the period up to a line. */
+async function changeUpTo(
+  db: Connection,
+  installation: InstallationId,
+  { from }: Period,
+  { account, split, part, upToSeq }: AccountPart,
+  { day, seq, line }: LinePlace,
+): Promise<Money> {
+  const { change } = await row(
+    db,
+    { change: numeric },
+    `select coalesce(${debitLessCredit()}, 0) as change from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = ? and e.entry_date >= ?::date and (e.entry_date, e.seq) <= (?::date, ?::bigint)
+       and (e.seq <> ? or l.line <= ?) and ${isRecorded}
+       and l.account = ? ${split === null ? '' : `and ${partColumn(split)} is not distinct from ?::text`}`,
+    [installation, from ?? '-infinity', day, seq, seq, line, upToSeq, account, ...(split === null ? [] : [part])],
+  );
+  return new Money(change);
 }
 
 /**
@@ -96,7 +132,7 @@ async function readLines(
   db: Connection,
   installation: InstallationId,
   { from, through }: Period,
-  { account, upToSeq }: { account: string | null; upToSeq: number | null },
+  { account, upToSeq }: Only,
   after: { day: string; seq: number } | null,
 ) {
   const found = await rows(
@@ -104,14 +140,15 @@ async function readLines(
     {
       ...{ day: date, seq: integer, kind: oneOf(documentKinds), document: integer, description: text },
       ...{ journal: nullable(text), year: nullable(integer), n: nullable(integer), number: nullable(text) },
-      ...{ account: text, role: oneOf(lineRoles), side: oneOf(sides), amount: numeric, department: nullable(integer) },
+      ...{ line: integer, account: text, role: oneOf(lineRoles), side: oneOf(sides), amount: numeric },
+      department: nullable(integer),
       ...{ dimension_1: nullable(text), dimension_2: nullable(text), dimension_3: nullable(text) },
     },
     `select e.entry_date as day, e.seq, e.kind, e.document_id as document, e.description,
        v.journal, v.fiscal_year as year, v.number as n,
        (select o.document_number from entry_line o where o.entry_id = e.id and o.document_number is not null
         order by o.line limit 1) as number,
-       l.account, l.role, l.side, l.amount, l.department_id as department, l.dimension_1, l.dimension_2, l.dimension_3
+       l.line, l.account, l.role, l.side, l.amount, l.department_id as department, l.dimension_1, l.dimension_2, l.dimension_3
      from (
        select * from entry
        where installation = ? and (entry_date, seq) > (?::date, ?::bigint) and entry_date <= ?::date

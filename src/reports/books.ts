@@ -14,6 +14,7 @@ import {
   columnsOf,
   type Figure,
   type Item,
+  type LinePlace,
   type Period,
   type Section,
   type SectionShape,
@@ -34,6 +35,7 @@ interface Books {
   accounts: Account[];
   names: AccountNames;
   upToSeq: number | null;
+  after: LinePlace | null;
 }
 
 /** Balances without the amounts of earlier fiscal years, for accounts of income and expense. */
@@ -49,7 +51,7 @@ async function readBooks(
   db: Connection,
   installation: BooksInput,
   { from, through }: Period,
-  { split, upToSeq, account }: Asked,
+  { split, upToSeq, account, after = null }: Asked,
 ): Promise<Books> {
   const names = await readAccountNames(db, installation);
   const first = from ?? through;
@@ -68,7 +70,7 @@ async function readBooks(
       };
     });
   });
-  return { accounts, names, upToSeq };
+  return { accounts, names, upToSeq, after };
 }
 
 /** The amounts that a report shows for an account, and for one of its lines. */
@@ -99,15 +101,17 @@ function accountSection(
     const whole: Item = { keys: keysOf, document: reportTexts.everyEntry, facts: {}, amounts };
     if (!asked.documents || !isAccount) return { keys: keysOf, amounts, items: [whole] };
     const before = view.before(account);
-    const first = Object.values(before).some((amount) => !amount.isZero())
-      ? [{ ...whole, document: reportTexts.balanceBefore, amounts: before }]
-      : [];
+    const first =
+      books.after === null && Object.values(before).some((amount) => !amount.isZero())
+        ? [{ ...whole, document: reportTexts.balanceBefore, amounts: before }]
+        : [];
     const lines = {
       ...{ account: account.account, split: asked.split, part: account.part, upToSeq: books.upToSeq },
+      after: books.after,
       ...{ opening: opening(account), decimals: installation.decimals },
     };
-    const of = ({ debit, credit, ...facts }: LineFields): Item => ({
-      ...{ keys: keysOf, document: facts.document, facts: facts.facts, amounts: view.ofLine(debit, credit) },
+    const of = ({ debit, credit, document, facts, at }: LineFields): Item => ({
+      ...{ keys: keysOf, document, facts, amounts: view.ofLine(debit, credit), at },
     });
     return { keys: keysOf, amounts, items: itemsFrom(first, lineItems(db, installation.id, period, lines), of) };
   };

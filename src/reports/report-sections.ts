@@ -44,6 +44,15 @@ export interface Item {
   document: string;
   facts: Readonly<Record<string, Cell>>;
   amounts: Readonly<Record<string, Money>>;
+  /** The place of a line in the books. A list that begins after it continues there. */
+  at?: LinePlace;
+}
+
+/** The place of a line in the order of dates: its entry's day and number in the chain, and its number in the entry. */
+export interface LinePlace {
+  day: CalendarDate;
+  seq: number;
+  line: number;
 }
 
 export interface Figure {
@@ -83,6 +92,8 @@ export interface Asked extends Recorded {
   documents: boolean;
   /** The account of `report account`. */
   account: string | null;
+  /** Lists only lines after this place. The figures stay those of the whole period. */
+  after?: LinePlace | null;
 }
 
 /** The fields of an installation that a report needs. */

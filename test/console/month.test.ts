@@ -100,6 +100,10 @@ describe('a closed month', () => {
     expect(body).toContain('M. &lt;b>Virtanen&lt;/b>');
     const filed = tablesIn(body).find(({ rows }) => rows.some((row) => row.includes('OmaVero')));
     expect(filed?.rows[0]).toEqual(['2026-01', '1', expect.any(String), 'A. Laine', 'OmaVero']);
+    const vat = (await accountant.get(`/${id}/reports/vat?month=2026-01`)).body;
+    expect(vat).toContain('VAT return 2026-01, version 1: filed at');
+    expect(vat).toContain('Filed: what the return declares');
+    expect(vat).toContain('Changed since');
   });
 
   test('is compared with by the next month, which is shown without a choice', async () => {

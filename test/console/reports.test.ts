@@ -1,12 +1,17 @@
 // The figures of the pages are those of the command line, which other tests compare with the records of the source.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addClient } from '../../sandbox/src/people.ts';
+import { integer } from '../../src/db/columns.ts';
+import { row } from '../../src/db/rows.ts';
+import { makeReport } from '../../src/queries/report.ts';
 import { reports } from '../../src/reports/index.ts';
+import type { Item, LinePlace } from '../../src/reports/report-sections.ts';
 import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoMapping } from '../support/demo-config.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
-import { type Browser, clinics, hostileName, openTestConsole, type TestConsole } from './support.ts';
+import { type Browser, clinics, hostileName, now, openTestConsole, type TestConsole } from './support.ts';
 import { linksIn, tablesIn } from './tables.ts';
 
 const database = useDatabase();
@@ -18,8 +23,9 @@ let accountant: Browser;
 beforeAll(async () => {
   clinic = new MirroredClinic(database.db, database.url, { id, seed: 4, invoices: 80 });
   await clinic.configure(readFileSync(demoMapping, 'utf8'));
-  const row = { sum: '124.00', vat_percentage: '24', account_number: '3000' };
-  clinic.clinic.createInvoice({ rows: [row] });
+  const sold = { sum: '124.00', vat_percentage: '24', account_number: '3000' };
+  const client = addClient(clinic.clinic, { organization_name: hostileName, customer_type: 1 });
+  clinic.clinic.createInvoice({ client: client.id, rows: [sold] });
   await clinic.pull();
   await clinic.post();
   site = await openTestConsole(database);
@@ -109,7 +115,7 @@ describe.each(ofFigures)('%s', (name, query, options) => {
 describe('lines', () => {
   test('the journal has 500 lines a page, and every line on one page', async () => {
     const first = await page('/journal?from=2026-01-01&to=2026-03-10');
-    const next = linksIn(first).find((link) => link.includes('line='))!;
+    const next = linksIn(first).find((link) => link.includes('after='))!;
     const second = (await accountant.get(next)).body;
     const rows = [...tablesIn(first)[0]!.rows, ...tablesIn(second)[0]!.rows];
     expect(tablesIn(first)[0]?.rows).toHaveLength(500);
@@ -130,6 +136,44 @@ describe('lines', () => {
       of.map((each) => [each.running_balance ?? '', each.opening, each.debit, each.credit, each.closing]),
     );
     expect(linksIn(body)).toContain(`/${id}/documents/${of.at(-1)?.document?.replace(' ', '/')}`);
+  });
+
+  test.each([null, 'department'] as const)('an account split by %s continues after any line', async (split) => {
+    const days = { from: '2026-01-15', to: '2026-02-28' };
+    const linesAfter = async (after: LinePlace | null) => {
+      const asked = { days, split, after, recordedBy: null, documents: true, account: '1700', now };
+      const { sections } = await makeReport(database.db, 'trial-balance', clinic.installation, asked);
+      const lines: Item[][] = [];
+      for (const { items } of sections[0]!.figures.filter(({ keys }) => keys.account === '1700'))
+        lines.push(await Array.fromAsync(items));
+      return lines;
+    };
+    const whole = await linesAfter(null);
+    expect(whole.length > 1).toBe(split !== null);
+    for (const [part, lines] of whole.entries()) {
+      const own = lines.filter(({ at }) => at !== undefined);
+      for (const place of [0, Math.floor(own.length / 2), own.length - 1])
+        expect((await linesAfter(own[place]!.at!))[part]).toEqual(own.slice(place + 1));
+    }
+  });
+
+  test('an entry is continued after its first line', async () => {
+    const [first] = tablesIn(await page('/journal?from=2026-01-01&to=2026-03-10'));
+    const { seq } = await row(
+      database.db,
+      { seq: integer },
+      'select seq from entry order by entry_date, seq limit 1',
+      [],
+    );
+    const after = `${first!.rows[0]![1]}_${seq}_1`;
+    const [rest] = tablesIn(await page(`/journal?from=2026-01-01&to=2026-03-10&after=${after}`));
+    expect(rest!.rows.slice(0, 499)).toEqual(first!.rows.slice(1));
+  });
+
+  test('a place before the period shows no line of other days', async () => {
+    const query = 'from=2026-02-10&to=2026-02-12';
+    const lines = tablesIn(await page(`/journal?${query}`));
+    expect(tablesIn(await page(`/journal?${query}&after=2026-01-01_1_1`))).toEqual(lines);
   });
 
   test('a search selects lines, and the total follows', async () => {
@@ -166,10 +210,14 @@ test('entries recorded later are left out', async () => {
   expect(tablesIn(body)[0]?.total.slice(-4)).toEqual(['0.00', '0.00', '0.00', '0.00']);
 });
 
-test('names are text', async () => {
-  const body = await page(`/receivables?as_of=2026-03-31&q=${encodeURIComponent(hostileName)}`);
-  expect(body).toContain('&lt;img');
-  expect(body).not.toContain('<img');
+test('the name of a client is text, and is found', async () => {
+  const body = await page('/receivables?as_of=2026-03-31&q=ONERROR');
+  expect(tablesIn(body)[0]?.rows).toHaveLength(1);
+  expect(tablesIn(body)[0]?.rows[0]).toContain(hostileName);
+  const [open] = linksIn(body).filter((link) => link.includes('figure='));
+  const lines = (await accountant.get(open!)).body;
+  for (const each of [body, lines]) expect(each).not.toContain('<img');
+  expect(open).not.toContain('img');
 });
 
 test.each(Object.keys(reports))('%s of an empty clinic has no figures', async (name) => {

@@ -5,6 +5,8 @@ export interface Column {
   title: string;
   /** Amounts and counts stand at the right, with digits of one width. */
   isNumber?: boolean;
+  /** Dates, numbers of documents and codes stay on one line. */
+  isWhole?: boolean;
 }
 
 interface Table {
@@ -21,7 +23,7 @@ interface Table {
 export function table({ columns, rows, total, caption, empty }: Table): Node {
   if (rows.length === 0) return html`<p class="empty">${empty ?? consoleTexts.nothing}</p>`;
   const cells = (row: readonly Content[]) =>
-    row.map((cell, at) => html`<td class=${columns[at]?.isNumber ? 'number' : undefined}>${cell}</td>`);
+    row.map((cell, at) => html`<td class=${classOf(columns[at])}>${cell}</td>`);
   return html`<div class="table" tabindex="0" role="region" aria-label=${caption ?? columns[0]?.title ?? ''}>
     <table>
       ${caption === undefined ? null : html`<caption>${caption}</caption>`}
@@ -36,4 +38,9 @@ export function table({ columns, rows, total, caption, empty }: Table): Node {
       ${total === undefined ? null : html`<tfoot><tr>${cells(total)}</tr></tfoot>`}
     </table>
   </div>`;
+}
+
+function classOf(column: Column | undefined): string | undefined {
+  if (column?.isNumber) return 'number';
+  return column?.isWhole ? 'whole' : undefined;
 }

@@ -2,6 +2,7 @@ import { type VatFormCountry, vatFormCountries } from '../../../config/vat-forms
 import { instantOf, isCalendarDate } from '../../../domain/dates.ts';
 import { type Split, splits } from '../../../ledger/account-days.ts';
 import type { ReportDays } from '../../../queries/report.ts';
+import type { LinePlace } from '../../../reports/report-sections.ts';
 
 /** What the form of a report asks for. */
 export interface Choice {
@@ -18,6 +19,8 @@ export interface Choice {
   figure: string | null;
   /** Lines before the first one of the page. */
   skipped: number;
+  /** The line of the books after which the page begins. Null at the beginning, and for lists that `skipped` divides. */
+  after: LinePlace | null;
   /** The table of the file to download; null for a page. */
   csv: string | null;
   /** What is wrong with the entry. Null if nothing is. */
@@ -48,8 +51,19 @@ export function readChoice(query: Query): Choice {
     search: text('q'),
     ...{ section: given('section'), figure: given('figure'), csv: given('csv') },
     skipped: /^\d{1,9}$/.test(text('line')) ? Number(text('line')) : 0,
+    after: placeIn(text('after')),
     fault: days === null ? 'days' : isTime ? null : 'time',
   };
+}
+
+function placeIn(text: string): LinePlace | null {
+  const [, day, seq, line] = /^(\d{4}-\d{2}-\d{2})_(\d{1,15})_(\d{1,9})$/.exec(text) ?? [];
+  return day !== undefined && isCalendarDate(day) ? { day, seq: Number(seq), line: Number(line) } : null;
+}
+
+/** The place of a line as the field `after`. */
+export function placeText({ day, seq, line }: LinePlace): string {
+  return `${day}_${seq}_${line}`;
 }
 
 /** The days of a report. Null if they are no days, or more than one span. */

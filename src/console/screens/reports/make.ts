@@ -22,8 +22,10 @@ export async function chosenReport(
 
   function madeOf(): Promise<InstallationReport> {
     const { days, split, recordedBy, account, figure } = choice;
+    // The sum of a search and a file need all lines.
+    const after = choice.search === '' && choice.csv === null ? choice.after : null;
     const documents = figure !== null || name === 'account' || name === 'journal';
-    return makeReport(db, name, installation, { days, split, recordedBy, documents, account, now });
+    return makeReport(db, name, installation, { days, split, recordedBy, documents, account, after, now });
   }
 }
 

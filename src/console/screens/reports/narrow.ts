@@ -8,7 +8,7 @@ import {
   type SectionShape,
   sectionOf,
 } from '../../../reports/report-sections.ts';
-import type { Choice } from './choice.ts';
+import { type Choice, placeText } from './choice.ts';
 
 /** Lines of a table on one page. */
 export const linesOfPage = 500;
@@ -17,8 +17,9 @@ export const linesOfPage = 500;
 export type ShownSection = {
   shape: SectionShape;
   total: Section['total'];
-  /** The lines before the first one of the next page. Null on the last page. */
-  next: number | null;
+  /** The fields of the query that lead to the next page. Null on the last page. */
+  next: Record<string, string | number> | null;
+  isFirst: boolean;
 } & ({ figures: readonly Figure[] } | { figure: Figure; items: readonly Item[] });
 
 /** The id of a figure in a link. It contains no name of a client, because browsers store addresses. */
@@ -77,7 +78,7 @@ function contains(texts: readonly string[], search: string): boolean {
 /** Reads a page of each narrowed table. */
 export async function readPage(
   sections: readonly Section[],
-  { section, figure, search, skipped }: Narrow & Pick<Choice, 'skipped'>,
+  { section, figure, search, skipped, after }: Narrow & Pick<Choice, 'skipped' | 'after'>,
 ): Promise<ShownSection[]> {
   const shown: ShownSection[] = [];
   for (const { shape, figures, total } of sections) {
@@ -85,11 +86,13 @@ export async function readPage(
     const [first] = figures;
     if (first !== undefined && (figure !== null || isOfLines(shape))) {
       const { items, next, amounts } = await readLines(first, from, search !== '');
-      shown.push({ shape, total: amounts ?? first.amounts, next, figure: first, items });
+      const isFirst = from === 0 && after === null;
+      shown.push({ shape, total: amounts ?? first.amounts, next, isFirst, figure: first, items });
       continue;
     }
     const until = from + linesOfPage;
-    shown.push({ shape, total, next: figures.length > until ? until : null, figures: figures.slice(from, until) });
+    const next = figures.length > until ? { line: until } : null;
+    shown.push({ shape, total, next, isFirst: from === 0, figures: figures.slice(from, until) });
   }
   return shown;
 }
@@ -106,5 +109,7 @@ async function readLines(figure: Figure, from: number, isSummed: boolean) {
     if (isSummed)
       for (const [name, amount] of Object.entries(item.amounts)) sums[name] = (sums[name] ?? zero).plus(amount);
   }
-  return { items, next: n > from + linesOfPage ? from + linesOfPage : null, amounts: isSummed ? sums : null };
+  const place = isSummed ? undefined : items.at(-1)?.at;
+  const next = place === undefined ? { line: from + linesOfPage } : { after: placeText(place) };
+  return { items, next: n > from + linesOfPage ? next : null, amounts: isSummed ? sums : null };
 }

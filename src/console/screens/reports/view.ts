@@ -55,7 +55,7 @@ export function reportNotesView(report: InstallationReport): Node {
 
 /** A table of figures with links to their documents, or of the lines of one figure. */
 export function sectionView(section: ShownSection, place: Place): Node {
-  const { shape, next } = section;
+  const { shape, next, isFirst } = section;
   const isLines = 'items' in section;
   const own = {
     ...place.kept,
@@ -65,8 +65,9 @@ export function sectionView(section: ShownSection, place: Place): Node {
   return html`<section>
     <h2>${shown(shape.title)}</h2>
     ${isLines ? linesTable(section, place) : figuresTable(section, place)}
-    <p>
-      ${next === null ? null : html`<a href=${local(place.path, { ...own, line: next })}>${consoleTexts.nextPage}</a> `}
+    <p class="pages">
+      ${isFirst ? null : html`<a href=${local(place.path, own)}>${consoleTexts.firstPage}</a>`}
+      ${next === null ? null : html`<a href=${local(place.path, { ...own, ...next })} rel="next">${consoleTexts.nextPage}</a>`}
       <a href=${local(place.path, { ...own, csv: shape.name })}>${consoleTexts.csv}</a>
     </p>
   </section>`;
@@ -106,8 +107,10 @@ function linesTable(section: ShownSection & { figure: Figure; items: readonly It
   return html`${shape.keys.length === 0 ? null : figureHead(shape.keys, figure)}
   ${table({
     columns: [
-      { title: columnTitles.document },
-      ...shape.facts.map(({ name, title }) => ({ title, isNumber: name === 'running_balance' })),
+      { title: columnTitles.document, isWhole: true },
+      ...shape.facts.map(({ name, title }) => ({
+        ...{ title, isNumber: name === 'running_balance', isWhole: !['text', 'name'].includes(name) },
+      })),
       ...numbers(amounts),
     ],
     rows,
