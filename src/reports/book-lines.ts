@@ -118,8 +118,8 @@ async function changeUpTo(
     `select coalesce(${debitLessCredit()}, 0) as change from entry e join entry_line l on l.entry_id = e.id
      where e.installation = ? and e.entry_date >= ?::date and (e.entry_date, e.seq) <= (?::date, ?::bigint)
        and (e.seq <> ? or l.line <= ?) and ${isRecorded}
-       and l.account = ? ${split === null ? '' : `and ${partColumn(split)} is not distinct from ?::text`}`,
-    [installation, from ?? '-infinity', day, seq, seq, line, upToSeq, account, ...(split === null ? [] : [part])],
+       and l.account = ? and ${partColumn(split)} is not distinct from ?::text`,
+    [installation, from ?? '-infinity', day, seq, seq, line, upToSeq, account, part],
   );
   return new Money(change);
 }

@@ -112,6 +112,12 @@ describe.each(ofFigures)('%s', (name, query, options) => {
   });
 });
 
+async function listed(items: Iterable<Item> | AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
 describe('lines', () => {
   test('the journal has 500 lines a page, and every line on one page', async () => {
     const first = await page('/journal?from=2026-01-01&to=2026-03-10');
@@ -145,7 +151,7 @@ describe('lines', () => {
       const { sections } = await makeReport(database.db, 'trial-balance', clinic.installation, asked);
       const lines: Item[][] = [];
       for (const { items } of sections[0]!.figures.filter(({ keys }) => keys.account === '1700'))
-        lines.push(await Array.fromAsync(items));
+        lines.push(await listed(items));
       return lines;
     };
     const whole = await linesAfter(null);
