@@ -2,28 +2,46 @@ import { z } from 'zod';
 import type { AskedAction } from '../actions/asking.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
+import { isCalendarDate } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';
 import { lateDecisions } from '../posting/types.ts';
 import { documentKinds } from '../terms.ts';
 import { actionErrors } from '../texts/errors/actions.ts';
+import { decisionsFor } from './decide-late.ts';
 import { decideChoice, type LateSelection } from './decide-many.ts';
 
 /** The largest number of documents that one request of the console names. */
 export const documentsPerRequest = 500;
 
-/** The request of a decision about late documents, as an asked action stores it. */
-export const lateRequest = z.object({
-  decision: z.enum(lateDecisions),
-  documents: z
-    .array(z.strictObject({ kind: z.enum(documentKinds), id: z.int().positive() }))
-    .min(1)
-    .max(documentsPerRequest),
-});
+/** The request of a decision about late documents, as an asked action stores it: named documents, or all that a filter selects. */
+export const lateRequest = z
+  .object({
+    decision: z.enum(lateDecisions),
+    documents: z
+      .array(z.strictObject({ kind: z.enum(documentKinds), id: z.int().positive() }))
+      .min(1)
+      .max(documentsPerRequest)
+      .optional(),
+    filter: z
+      .strictObject({
+        code: z
+          .string()
+          .refine((code) => Object.hasOwn(decisionsFor, code))
+          .optional(),
+        kind: z.enum(documentKinds).optional(),
+        from: z.string().refine(isCalendarDate).optional(),
+        to: z.string().refine(isCalendarDate).optional(),
+      })
+      .optional(),
+  })
+  .refine(({ documents, filter }) => (documents === undefined) !== (filter === undefined));
 export type LateRequest = z.infer<typeof lateRequest>;
 
 /** The documents of a request, for `weighChoice`. */
-export function selectionOf({ id }: InstallationConfig, { documents }: LateRequest): LateSelection {
-  return { named: new Map([[id, documents]]) };
+export function selectionOf({ id }: InstallationConfig, { documents, filter }: LateRequest): LateSelection {
+  if (documents !== undefined) return { named: new Map([[id, documents]]) };
+  const given = Object.entries(filter ?? {}).filter(([, value]) => value !== undefined);
+  return { filter: Object.fromEntries(given) };
 }
 
 /**

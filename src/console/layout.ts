@@ -47,6 +47,7 @@ export function framed(page: PageContent, around: Around): Node {
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
+      ${page.refreshSeconds === undefined ? null : html`<meta http-equiv="refresh" content=${page.refreshSeconds} />`}
       <title>${title} – ${consoleTexts.product}</title>
       <link rel="icon" href=${staticAddress('icon.svg')} />
       <link rel="stylesheet" href=${staticAddress('style.css')} />

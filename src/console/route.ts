@@ -78,6 +78,8 @@ export type Answer =
 export type SessionChange = { begin: string } | { end: true };
 
 export interface PageContent {
+  /** The browser asks for the page again after this number of seconds. */
+  refreshSeconds?: number;
   title(): string;
   body(): Node;
 }

@@ -1,5 +1,6 @@
 import type { Route } from './route.ts';
 import { accountRoutes } from './screens/account/routes.ts';
+import { actionsRoutes } from './screens/actions/routes.ts';
 import { clinicsRoutes } from './screens/clinics/routes.ts';
 import { deliveryRoutes } from './screens/delivery/routes.ts';
 import { documentsRoutes } from './screens/documents/routes.ts';
@@ -12,6 +13,7 @@ import { windowsRoutes } from './screens/windows/routes.ts';
 export const routes: readonly Route[] = [
   ...signInRoutes,
   ...accountRoutes,
+  ...actionsRoutes,
   ...clinicsRoutes,
   ...monthRoutes,
   ...documentsRoutes,

@@ -13,6 +13,7 @@ import '../texts/commands/status.ts';
 import '../texts/commands/usage.ts';
 import '../texts/commands/windows.ts';
 import '../texts/connections.ts';
+import '../texts/console/actions.ts';
 import '../texts/console/clinics.ts';
 import '../texts/console/console.ts';
 import '../texts/console/delivery.ts';

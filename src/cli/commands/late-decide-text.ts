@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { hashOfShown } from '../../bookkeeping/shown-decision.ts';
-import { addedEffects, type WeighedChoice, type WeighedDocument } from '../../bookkeeping/weigh-decision.ts';
-import { formatExact, type Money, sum } from '../../domain/money.ts';
 import type { LateDecisionKind } from '../../posting/types.ts';
+import type { ShownDecision } from '../../queries/shown-decision.ts';
 import { documentKinds } from '../../terms.ts';
 import { labels } from '../../texts/commands/labels.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
@@ -50,41 +48,6 @@ export const shownAnswer = z.strictObject({
     }),
   ),
 });
-
-export type ShownDecision = z.infer<typeof shownAnswer>;
-
-export function shownDocument(decision: LateDecisionKind, choices: readonly WeighedChoice[]): ShownDecision {
-  return { hash: hashOfShown(decision, choices), installations: choices.map(installationDocument) };
-}
-
-function installationDocument({ installation: { id, currency, decimals }, documents }: WeighedChoice) {
-  const shown = (money: Money) => formatExact(money, decimals);
-  const known = (of: readonly WeighedDocument[], key: 'amount' | 'vat') => of.flatMap((each) => each[key] ?? []);
-  return {
-    ...{ installation: id, currency },
-    kinds: documentKinds.flatMap((kind) => {
-      const of = documents.filter((each) => each.kind === kind);
-      const vat = known(of, 'vat');
-      if (of.length === 0) return [];
-      return [
-        {
-          ...{ kind, documents: of.length, amount: shown(sum(known(of, 'amount'))) },
-          vat: vat.length === 0 ? null : shown(sum(vat)),
-        },
-      ];
-    }),
-    documents: documents.map((each) => ({
-      ...{ id: `${id}/${each.kind}/${each.id}`, code: each.code, date: each.date },
-      ...{ amount: each.amount && shown(each.amount), vat: each.vat && shown(each.vat), day: each.day },
-    })),
-    effects: [true, false].flatMap((posted) => {
-      const effects = documents.filter(({ day }) => (day !== null) === posted).flatMap((each) => each.effects);
-      return addedEffects(effects).map(({ account, isVat, vatPeriod, isLate, amount: by }) => ({
-        ...{ posted, account, is_vat: isVat, vat_period: vatPeriod, late: isLate, amount: shown(by) },
-      }));
-    }),
-  };
-}
 
 /** The text lists at most this many documents of an installation; the JSON lists all. */
 const listed = 20;

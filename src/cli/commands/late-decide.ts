@@ -8,6 +8,7 @@ import type { InstallationConfig } from '../../config/load-config.ts';
 import { UserError } from '../../domain/errors.ts';
 import { visible } from '../../domain/text.ts';
 import { type LateDecisionKind, lateDecisions } from '../../posting/types.ts';
+import { shownDocument } from '../../queries/shown-decision.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { requestDeliveriesOnce } from '../../runtime/request-deliveries.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
@@ -23,7 +24,7 @@ import { by, type Definition, installation, option, sha256, wholeNumber } from '
 import { type CommandContext, usageError } from '../context.ts';
 import { parseLateFilter } from '../late-filter.ts';
 import { withApp } from '../with-app.ts';
-import { shownAnswer, shownDocument, shownText } from './late-decide-text.ts';
+import { shownAnswer, shownText } from './late-decide-text.ts';
 
 interface Options {
   installation?: number;

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { documentsPerRequest } from '../../../bookkeeping/asked-decision.ts';
+import { decisionsFor } from '../../../bookkeeping/decide-late.ts';
+import { shown } from '../../../languages/language.ts';
+import { lateDecisions } from '../../../posting/types.ts';
+import type { ShownDecision } from '../../../queries/shown-decision.ts';
+import { documentKinds } from '../../../terms.ts';
+import { lateTexts, weighedTexts } from '../../../texts/commands/results.ts';
+import { actionTexts, decideTexts as texts } from '../../../texts/console/actions.ts';
+import { consoleTexts } from '../../../texts/console/console.ts';
+import { inWords } from '../../../wording/words.ts';
+import { html, type Node } from '../../html.ts';
+import { form } from '../../layout.ts';
+import { documentLink } from '../../parts/document-link.ts';
+import { choice, field, problem } from '../../parts/fields.ts';
+import { table } from '../../parts/table.ts';
+import type { Session } from '../../users/sessions.ts';
+import { type ChoiceFields, choiceFields, type Weighed } from './late-choice.ts';
+
+/** The form that chooses a decision and its documents. */
+export function choiceForm(path: string, fields: ChoiceFields): Node {
+  const named = fields.documents ?? '';
+  const all = { value: '', text: consoleTexts.all };
+  return html`<form method="get" action=${path} class="filters">
+    ${choice({
+      ...{ name: 'decision', label: texts.decision, value: fields.decision ?? '' },
+      options: lateDecisions.map((value) => ({ value, text: lateTexts[value] })),
+    })}
+    ${
+      named === ''
+        ? html`${field({ name: 'month', label: texts.month, type: 'month', value: fields.month ?? '' })}
+            ${choice({
+              ...{ name: 'code', label: texts.problem, value: fields.code ?? '' },
+              options: [all, ...Object.keys(decisionsFor).map((value) => ({ value, text: inWords(value) }))],
+            })}
+            ${choice({
+              ...{ name: 'kind', label: texts.kind, value: fields.kind ?? '' },
+              options: [all, ...documentKinds.map((value) => ({ value, text: inWords(value) }))],
+            })}`
+        : field({ name: 'documents', label: texts.documents, value: named })
+    }
+    <button>${texts.choose}</button>
+  </form>`;
+}
+
+/** The effect of a decision, and the form that asks for it. */
+export function weighedView(session: Session, path: string, fields: ChoiceFields, found: Weighed): Node {
+  if ('tooMany' in found) {
+    return html`${problem(texts.tooMany({ documents: found.tooMany, most: documentsPerRequest }))}`;
+  }
+  if ('refused' in found) {
+    const { message, todo } = found.refused;
+    return html`<div class="problem" role="alert"><p>${shown(message)}</p><p>${shown(todo)}</p></div>`;
+  }
+  const { hash, installations } = found.effect;
+  const [effect] = installations;
+  if (effect === undefined) return html`<p class="empty">${weighedTexts.none}</p>`;
+  return html`${effectView(effect)}
+    <section class="narrow">
+      ${form(
+        session,
+        path,
+        html`${choiceFields.map((name) => html`<input type="hidden" name=${name} value=${fields[name] ?? ''} />`)}
+          <input type="hidden" name="shown" value=${hash} />
+          <input type="hidden" name="form" value=${randomUUID()} />
+          ${field({ name: 'reason', label: actionTexts.reason, hint: actionTexts.reasonHint, isRequired: true })}
+          <button>${texts.submit}</button>`,
+      )}
+    </section>`;
+}
+
+function effectView({
+  installation,
+  currency,
+  kinds,
+  documents,
+  effects,
+}: ShownDecision['installations'][number]): Node {
+  const changes = (posted: boolean) => {
+    const found = effects.filter((each) => each.posted === posted);
+    if (found.length === 0) return null;
+    return table({
+      caption: posted ? weighedTexts.posted({ currency }) : weighedTexts.keptOut({ currency }),
+      columns: [{ title: texts.account }, { title: texts.vatPeriod }, { title: texts.change, isNumber: true }],
+      rows: found.map(({ account, vat_period: period, late, amount }) => [
+        ...[account, late ? texts.late({ period }) : period, amount],
+      ]),
+    });
+  };
+  return html`${table({
+    caption: texts.count({ documents: documents.length }),
+    columns: [
+      ...[texts.kind, texts.problem, texts.date].map((title) => ({ title })),
+      ...[texts.amount, texts.vat].map((title) => ({ title, isNumber: true })),
+      { title: texts.postedOn },
+    ],
+    rows: documents.map(({ id, code, date, amount, vat, day }) => [
+      documentLink(installation, id.split('/').slice(1).join(' ')),
+      ...[inWords(code), date ?? '', amount ?? '', vat ?? '', day ?? texts.notPosted],
+    ]),
+  })}
+  ${table({
+    caption: consoleTexts.total,
+    columns: [
+      { title: texts.kind },
+      ...[texts.documents, texts.amount, texts.vat].map((title) => ({ title, isNumber: true })),
+    ],
+    rows: kinds.map(({ kind, documents: n, amount, vat }) => [inWords(kind), n, amount, vat ?? '']),
+  })}
+  ${changes(true)} ${changes(false)}`;
+}

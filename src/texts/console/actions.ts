@@ -1,0 +1,44 @@
+import { catalogue } from '../catalogue.ts';
+
+/** Asking for an action, and its page. */
+export const actionTexts = catalogue('console/actions.actionTexts', {
+  askedBy: 'Requested by',
+  askedAt: 'Requested at',
+  reason: 'Reason',
+  reasonHint: 'The reason is recorded with your name.',
+  reasonMissing: 'Enter a reason of at most 1000 characters. Nothing was changed.',
+  formOld: 'The form is incomplete. Nothing was changed. Check the effect below and send the form again.',
+  pending: 'The action is requested. The daemon performs it in a few seconds, and this page then shows the result.',
+  noDaemon: 'No daemon is known for this installation. The action expires 15 minutes after the request.',
+  daemonGone: ({ at }: { at: string }) =>
+    `No daemon runs since ${at}. The action expires 15 minutes after the request. An operator starts the daemon with \`vetledger run\`.`,
+  done: 'The action is done.',
+  expired: 'The action expired, because no daemon performed it within 15 minutes. Nothing was changed.',
+  refused: 'The action was refused.',
+  again: 'Open the form again',
+});
+
+/** The form for decisions about late documents. */
+export const decideTexts = catalogue('console/actions.decideTexts', {
+  title: 'Decide about late documents',
+  decision: 'Decision',
+  documents: 'Documents',
+  month: 'Month of the documents',
+  problem: 'Problem',
+  kind: 'Kind',
+  choose: 'Show the effect',
+  count: ({ documents }: { documents: number }) => (documents === 1 ? '1 document' : `${documents} documents`),
+  tooMany: ({ documents, most }: { documents: number; most: number }) =>
+    `The filter selects ${documents} documents. One request decides about at most ${most}. Narrow the filter.`,
+  malformed: 'The decision or the documents are not valid. Choose again.',
+  date: 'Date',
+  amount: 'Amount',
+  vat: 'VAT',
+  postedOn: 'Posted on',
+  notPosted: 'not now',
+  account: 'Account',
+  vatPeriod: 'VAT period',
+  late: ({ period }: { period: string }) => `${period}, late`,
+  change: 'Change',
+  submit: 'Decide',
+});
