@@ -4,6 +4,7 @@ import { actionsRoutes } from './screens/actions/routes.ts';
 import { clinicsRoutes } from './screens/clinics/routes.ts';
 import { deliveryRoutes } from './screens/delivery/routes.ts';
 import { documentsRoutes } from './screens/documents/routes.ts';
+import { mappingRoutes } from './screens/mapping/routes.ts';
 import { monthRoutes } from './screens/month/routes.ts';
 import { reportsRoutes } from './screens/reports/routes.ts';
 import { signInRoutes } from './screens/sign-in/routes.ts';
@@ -18,6 +19,7 @@ export const routes: readonly Route[] = [
   ...monthRoutes,
   ...documentsRoutes,
   ...reportsRoutes,
+  ...mappingRoutes,
   ...deliveryRoutes,
   ...windowsRoutes,
 ];

@@ -17,6 +17,7 @@ import '../texts/console/actions.ts';
 import '../texts/console/clinics.ts';
 import '../texts/console/console.ts';
 import '../texts/console/delivery.ts';
+import '../texts/console/mapping.ts';
 import '../texts/console/month.ts';
 import '../texts/console/documents.ts';
 import '../texts/console/reports.ts';

@@ -1,6 +1,7 @@
 import type { InstallationConfig } from '../config/load-config.ts';
 import { accountsUsed, type WrittenAccount } from '../mapping/accounts-written.ts';
 import { type MappingGap, mappingGaps, type UnnamedValue, unnamedValues } from '../mapping/mapping-gaps.ts';
+import { owedAsRevenueText } from '../mapping/owed.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { SourceUsage } from '../mapping/source-usage.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
@@ -37,4 +38,12 @@ export async function compareMapping(
     accounts: accountsUsed(usage, mapping),
     usage,
   };
+}
+
+/** Remarks that hold no document. Revenue with the name of a gift card or prepayment comes first. */
+export function remarksOf({ unnamed, owed }: MappingComparison): UnnamedValue[] {
+  const found = owed.found.map((each) => {
+    return { message: owedAsRevenueText(each), count: each.rows, net: each.net, unit: 'row' as const };
+  });
+  return [...found, ...unnamed];
 }

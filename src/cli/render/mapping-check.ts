@@ -4,9 +4,7 @@ import type { CaseResult } from '../../bookkeeping/run-specs.ts';
 import type { Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
 import type { ChartFault } from '../../mapping/check-chart.ts';
-import type { UnnamedValue } from '../../mapping/mapping-gaps.ts';
-import { owedAsRevenueText } from '../../mapping/owed.ts';
-import type { MappingComparison } from '../../queries/mapping-check.ts';
+import { type MappingComparison, remarksOf } from '../../queries/mapping-check.ts';
 import { labels } from '../../texts/commands/labels.ts';
 import { mappingCheckTexts as texts } from '../../texts/commands/mapping.ts';
 import { count } from '../../wording/words.ts';
@@ -59,14 +57,6 @@ export function comparisonsDocument(comparisons: MappingComparison[]) {
       })),
     ),
   };
-}
-
-/** Remarks that hold no document. Revenue with the name of a gift card or prepayment comes first. */
-export function remarksOf({ unnamed, owed }: MappingComparison): UnnamedValue[] {
-  const found = owed.found.map((each) => {
-    return { message: owedAsRevenueText(each), count: each.rows, net: each.net, unit: 'row' as const };
-  });
-  return [...found, ...unnamed];
 }
 
 /** The results of the cases of a mapping file. */

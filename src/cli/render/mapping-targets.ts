@@ -1,11 +1,6 @@
 import { z } from 'zod';
-import type { Money } from '../../domain/money.ts';
-import type { Chart } from '../../mapping/chart.ts';
-import { paymentTypeName } from '../../mapping/payment-types.ts';
-import { money } from '../../mapping/propose-text.ts';
-import type { MappingTargets, Target } from '../../mapping/targets.ts';
+import type { ShownTargets } from '../../queries/mapping-shown.ts';
 import { mappingShowTexts as texts } from '../../texts/commands/mapping.ts';
-import { roleMeanings } from '../../texts/mapping/meanings.ts';
 import { codeWord } from '../../wording/words.ts';
 import { amount } from '../answer.ts';
 import { columns, heads } from './text.ts';
@@ -39,47 +34,6 @@ export const targetsAnswer = {
     z.strictObject({ role: z.string(), meaning: z.string(), account: z.string(), name: z.string().nullable() }),
   ),
 };
-const targetsSchema = z.strictObject(targetsAnswer);
-export type ShownTargets = z.infer<typeof targetsSchema>;
-
-interface Names {
-  chart: Chart | null;
-  /** Names in the practice software by account number. */
-  practice: ReadonlyMap<string, string | null>;
-}
-
-/** The JSON of the targets, with the names of accounts. */
-export function shownTargets({ revenue, vat, payments, roles }: MappingTargets, names: Names): ShownTargets {
-  const rateText = (rate: Money | null) => rate?.toFixed() ?? null;
-  const nameOf = (account: string | null, source: string | null = null): string | null => {
-    if (account === null) return null;
-    return names.chart?.get(account)?.name ?? (account === source ? (names.practice.get(account) ?? null) : null);
-  };
-  const named = ({ account, role, by, earlier, departments, count }: Target, source: string | null = null) => {
-    return { account, name: nameOf(account, source), role, by, earlier, departments, count };
-  };
-  return {
-    revenue: revenue.map((one) => ({
-      source_account: one.source_account,
-      source_name: one.source_account === null ? null : (names.practice.get(one.source_account) ?? null),
-      ...{ group: one.group, rate: rateText(one.rate), ...named(one, one.source_account), net: money(one.net) },
-    })),
-    vat: vat.map((one) => ({
-      ...{ group: one.group, rate: rateText(one.rate), kind: one.kind, ...named(one) },
-      ...{ base: money(one.base), vat: money(one.vat) },
-    })),
-    payments: payments.map((one) => ({
-      ...{
-        of: one.of,
-        payment_type: one.type,
-        payment_type_name: one.type === null ? null : paymentTypeName(one.type),
-      },
-      ...{ ...named(one), amount: money(one.amount) },
-    })),
-    roles: roles.map(({ role, account }) => ({ role, meaning: roleMeanings[role], account, name: nameOf(account) })),
-  };
-}
-
 export function targetsText({ revenue, vat, payments, roles }: ShownTargets): string[] {
   const groupText = (one: { group: string | null; rate: string | null }) =>
     `${one.group ?? '-'}${one.rate === null || one.group?.includes(one.rate) ? '' : ` (${one.rate} %)`}`;
