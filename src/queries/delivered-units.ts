@@ -4,7 +4,7 @@ import { type UnitState, unitStates } from '../erp/outbox/unit.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import { erpTodoOf } from './delivery-status.ts';
 
-/** The state of a unit for a person: one that waits for approval has a state of its own. */
+/** The state of a unit for a person: a unit that waits for approval has a separate state. */
 export type ListedState = UnitState | 'unapproved';
 
 /** Which units to list. Without a field, all. */
