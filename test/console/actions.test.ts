@@ -113,6 +113,14 @@ describe('a decision', () => {
     expect(linksIn(body)).toEqual([`/${id}/documents/invoice/${small}`, `/${id}/documents/invoice/${large}`]);
   });
 
+  test('the page of a late document leads to the form, for users who decide', async () => {
+    const link = `${late}?documents=invoice%2F${small}`;
+    const document = `/${id}/documents/invoice/${small}`;
+    expect(linksIn((await as('bookkeeper').get(document)).body)).toContain(link);
+    expect(linksIn((await as('viewer').get(document)).body)).not.toContain(link);
+    expect((await as('bookkeeper').get(link)).body).toContain(`value="invoice/${small}"`);
+  });
+
   test('asked, performed by the daemon in the name of the user, and shown as done', async () => {
     const address = await decide(`decision=redate&documents=invoice/${small}`);
     const pending = await stateOf(address);

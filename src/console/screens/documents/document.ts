@@ -1,3 +1,4 @@
+import { decisionsFor } from '../../../bookkeeping/decide-late.ts';
 import type { LedgerEntry } from '../../../domain/entry.ts';
 import { formatExact, type Money } from '../../../domain/money.ts';
 import { clip, visibleIn } from '../../../domain/text.ts';
@@ -7,6 +8,7 @@ import { versionChanges } from '../../../queries/explain-versions.ts';
 import { printedNumber } from '../../../records/printed-number.ts';
 import { explainTexts } from '../../../texts/commands/explain.ts';
 import { fieldTitles, labels, sectionHeads } from '../../../texts/commands/labels.ts';
+import { decideTexts } from '../../../texts/console/actions.ts';
 import { documentsTexts as texts } from '../../../texts/console/documents.ts';
 import { changeTexts } from '../../../texts/reports/changes.ts';
 import { columnTitles as heads } from '../../../texts/reports/columns.ts';
@@ -29,13 +31,13 @@ import { facts, lines } from '../../parts/facts.ts';
 import { table } from '../../parts/table.ts';
 import type { PageContent } from '../../route.ts';
 import { lineTable } from './line-table.ts';
-import { documentPath, summaryPath } from './links.ts';
+import { decisionPath, documentPath, summaryPath } from './links.ts';
 
 /** A changed value longer than this is cut. */
 const longestValue = 120;
 
-/** The page of a document: everything that is stored about it, from the source to the books. */
-export function documentPage(found: Explanation): PageContent {
+/** The page of a document: everything that is stored about it, from the source to the books. `decides`: the user decides about documents. */
+export function documentPage(found: Explanation, { decides }: { decides: boolean }): PageContent {
   const explanation = visibleIn(found);
   const { document, state, numbers } = explanation;
   const name = document.kind === 'invoice' ? new Map([...numbers, ...ownNumber(explanation)]) : numbers;
@@ -43,7 +45,7 @@ export function documentPage(found: Explanation): PageContent {
     title: () => `${documentName(document, name)}: ${inWords(state)}`,
     body: () => {
       const written = writeBackText(explanation);
-      return html`${head(explanation)}
+      return html`${head(explanation, decides)}
         ${section(sectionHeads.source, source(explanation))}
         ${section(sectionHeads.related, related(explanation))}
         ${section(explainTexts.prepayments, prepayments(explanation))}
@@ -64,7 +66,9 @@ function ownNumber({ document, facts: found }: Explanation): [number, string][] 
   return number === null ? [] : [[document.id, number]];
 }
 
-function head({ documentDate, problem, decisions, reports, timezone }: Explanation): Node {
+function head(explanation: Explanation, decides: boolean): Node {
+  const { installation, document, documentDate, problem, decisions, reports, timezone } = explanation;
+  const isDecidable = decides && problem !== null && decisionsFor[problem.code] !== undefined;
   const at = timeIn(timezone);
   const held =
     problem &&
@@ -72,6 +76,7 @@ function head({ documentDate, problem, decisions, reports, timezone }: Explanati
       <strong>${explainTexts.problemSince({ code: problem.code, at: at(problem.since) })}</strong>
       <p>${shown(problem.message)}</p>
       <p>${fieldTitles.todo}: ${shown(problem.todo)}</p>
+      ${isDecidable ? html`<p><a href=${decisionPath(installation, document)}>${decideTexts.submit}</a></p>` : null}
     </div>`;
   return html`${held}
   ${facts([

@@ -17,3 +17,8 @@ export function summaryPath(summary: string): string {
   const [installation, , day, n] = summary.split('/');
   return local(`/${installation}/summaries/${day}/${n}`);
 }
+
+/** The form for a decision about a late document. */
+export function decisionPath(installation: InstallationId, { kind, id }: DocumentRef): string {
+  return local(`/${installation}/actions/late`, { documents: `${kind}/${id}` });
+}

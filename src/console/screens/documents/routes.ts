@@ -40,13 +40,14 @@ async function search({ db, installation, query }: InstallationRequest): Promise
   return { page: searchPage(id, text, found) };
 }
 
-async function showDocument({ db, installation, params }: InstallationRequest): Promise<Answer> {
+async function showDocument({ db, installation, params, rights }: InstallationRequest): Promise<Answer> {
   const { id = '' } = params;
   const kind = documentKinds.find((known) => known === params.kind);
   if (kind === undefined || !/^\d{1,15}$/.test(id)) return { missing: true };
   const [found] = await findDocuments(db, [installation.id], { kind, id: Number(id) });
   if (found === undefined) return { missing: true };
-  return { page: documentPage(await explainDocument(db, installation, found)) };
+  const decides = rights.may('decide', installation.id);
+  return { page: documentPage(await explainDocument(db, installation, found), { decides }) };
 }
 
 async function showSummary({ db, installation, params: { day, n } }: InstallationRequest): Promise<Answer> {
