@@ -2,6 +2,7 @@ import type { Route } from './route.ts';
 import { accountRoutes } from './screens/account/routes.ts';
 import { actionsRoutes } from './screens/actions/routes.ts';
 import { clinicsRoutes } from './screens/clinics/routes.ts';
+import { decideRoutes } from './screens/decide/routes.ts';
 import { deliveryRoutes } from './screens/delivery/routes.ts';
 import { documentsRoutes } from './screens/documents/routes.ts';
 import { mappingRoutes } from './screens/mapping/routes.ts';
@@ -17,6 +18,7 @@ export const routes: readonly Route[] = [
   ...actionsRoutes,
   ...clinicsRoutes,
   ...monthRoutes,
+  ...decideRoutes,
   ...documentsRoutes,
   ...reportsRoutes,
   ...mappingRoutes,

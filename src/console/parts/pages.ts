@@ -1,7 +1,6 @@
 import { csvRow } from '../../ledger/export/csv-cell.ts';
 import { consoleTexts as texts } from '../../texts/console/console.ts';
-import type { Field } from '../../wording/words.ts';
-import { type Content, html, local, type Node } from '../html.ts';
+import { html, local, type Node } from '../html.ts';
 import type { Answer } from '../route.ts';
 
 type Query = Readonly<Record<string, string>>;
@@ -44,11 +43,4 @@ export function csvFile(
   const syntax = { separator: ',', decimalPoint: '.' } as const;
   const pieces = [heading, ...rows].map((row) => csvRow(row.map(text), syntax));
   return { file: { name, type: 'text/csv; charset=utf-8', pieces } };
-}
-
-/** Titles with their texts. A text without a title continues the one above. */
-export function facts(fields: readonly (readonly [title: string, text: Content])[] | readonly Field[]): Node {
-  return html`<dl>
-    ${fields.map(([title, text]) => html`<dt>${title}</dt><dd>${text}</dd>`)}
-  </dl>`;
 }

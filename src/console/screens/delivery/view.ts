@@ -11,8 +11,9 @@ import { deliveryFields } from '../../../wording/delivery.ts';
 import { count, type TimeText, timeIn } from '../../../wording/words.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { documentLink } from '../../parts/document-link.ts';
+import { facts } from '../../parts/facts.ts';
 import { choice, field } from '../../parts/fields.ts';
-import { facts, pageLinks } from '../../parts/pages.ts';
+import { pageLinks } from '../../parts/pages.ts';
 import { table } from '../../parts/table.ts';
 import { listedStates } from './filter.ts';
 

@@ -1,0 +1,33 @@
+import { remarksByCode } from '../../../queries/remarks.ts';
+import { decisionOptions, openItems, placeOf, remarkedItems, sumsOf } from '../../../queries/to-decide.ts';
+import { csvFile, fileRows, pageOf, pageRows } from '../../parts/pages.ts';
+import type { Answer, InstallationRequest, Route } from '../../route.ts';
+import { filterOf } from './filter.ts';
+import { csvCells, csvHeading, decidePage } from './view.ts';
+
+/** To decide: what is held, late, missing or refused, and what does each decision do? */
+export const decideRoutes: readonly Route[] = [
+  {
+    ...{ method: 'GET', path: '/:installation/decide', audit: 'nothing', answer: show },
+    access: { who: 'read_books', in: 'installation' },
+  },
+];
+
+async function show({ db, installation, query, now }: InstallationRequest): Promise<Answer> {
+  const clock = () => now;
+  const { filter, unread } = filterOf(query);
+  const remarks = await remarksByCode(db, [installation]);
+  const { code } = filter;
+  const isRemark = remarks.some((each) => each.code === code);
+  const problems = await openItems(db, installation, filter, clock);
+  const found =
+    isRemark && code !== undefined
+      ? [...problems, ...(await remarkedItems(db, installation, code, filter, clock))]
+      : problems;
+  if (query.csv !== undefined)
+    return csvFile(`to-decide-${installation.id}.csv`, csvHeading, found.slice(0, fileRows).map(csvCells));
+  const { after = '' } = query;
+  const { rows, next } = pageOf(found.filter((item) => placeOf(item) > after).slice(0, pageRows + 1), placeOf);
+  const options = await decisionOptions(db, installation, rows, clock);
+  return { page: decidePage({ installation, query, unread, sums: sumsOf(found), remarks, rows, next, options }) };
+}

@@ -1,0 +1,187 @@
+import type { InstallationConfig } from '../../../config/load-config.ts';
+import { formatExact, type Money } from '../../../domain/money.ts';
+import { visibleIn } from '../../../domain/text.ts';
+import { shown } from '../../../languages/language.ts';
+import type { RemarkCount } from '../../../queries/remarks.ts';
+import type { OpenItem, OpenSum, Options } from '../../../queries/to-decide.ts';
+import { labels } from '../../../texts/commands/labels.ts';
+import { lateTexts, weighedTexts } from '../../../texts/commands/results.ts';
+import { consoleTexts, screenNames } from '../../../texts/console/console.ts';
+import { decideFields, decideTexts as texts } from '../../../texts/console/decide.ts';
+import { columnTitles as heads } from '../../../texts/reports/columns.ts';
+import { codeWord, inWords, timeIn } from '../../../wording/words.ts';
+import { type Content, html, local, type Node } from '../../html.ts';
+import { documentLink } from '../../parts/document-link.ts';
+import { lines } from '../../parts/facts.ts';
+import { choice, field, problem } from '../../parts/fields.ts';
+import { pageLinks } from '../../parts/pages.ts';
+import { table } from '../../parts/table.ts';
+import type { PageContent } from '../../route.ts';
+import type { fields } from './filter.ts';
+
+interface Shown {
+  installation: InstallationConfig;
+  query: Readonly<Record<string, string>>;
+  /** Fields of the filter that cannot be read. */
+  unread: readonly (typeof fields)[number][];
+  /** The sums of all items that meet the filter. */
+  sums: readonly OpenSum[];
+  remarks: readonly RemarkCount[];
+  rows: readonly OpenItem[];
+  next: string | null;
+  options: ReadonlyMap<string, Options>;
+}
+
+export function decidePage(found: Shown): PageContent {
+  const { installation, query, unread, sums, remarks, next } = found;
+  const path = `/${installation.id}/decide`;
+  return {
+    title: () => screenNames.decide,
+    body: () => {
+      const names = unread.map((name) => decideFields[name]).join(', ');
+      return html`${problem(unread.length === 0 ? null : texts.unread({ fields: names }))}
+        ${filterForm(path, query)} ${sumTable(path, sums, installation)}
+        ${itemTable(found)} ${pageLinks(path, query, next)} ${remarkTable(path, remarks)}`;
+    },
+  };
+}
+
+function filterForm(path: string, query: Shown['query']): Node {
+  const input = (name: keyof typeof decideFields, type: 'text' | 'search' | 'month' = 'text') =>
+    field({ name, label: decideFields[name], type, value: query[name] ?? '' });
+  return html`<form method="get" action=${local(path)} class="filters">
+    ${input('q', 'search')} ${input('code')} ${input('month', 'month')} ${input('account')} ${input('department')}
+    ${input('least')} ${input('most')}
+    ${choice({
+      ...{ name: 'decided', label: decideFields.decided, value: query.decided ?? '' },
+      options: [
+        { value: '', text: consoleTexts.all },
+        { value: 'no', text: consoleTexts.no },
+        { value: 'yes', text: consoleTexts.yes },
+      ],
+    })}
+    <button>${consoleTexts.filter}</button>
+  </form>`;
+}
+
+function sumTable(path: string, sums: readonly OpenSum[], { decimals }: InstallationConfig): Node {
+  const text = (amount: Money | null) => (amount === null ? '' : formatExact(amount, decimals));
+  const number = (title: string) => ({ title, isNumber: true });
+  const codes = sums.map(({ code, kind, count, amount, vat }) => [
+    html`<a href=${local(path, { code })}>${code}</a>`,
+    ...[codeWord(kind), count, text(amount), text(vat)],
+  ]);
+  return table({
+    columns: [
+      { title: heads.code },
+      { title: heads.kind },
+      number(texts.count),
+      number(heads.amount),
+      number(heads.vat),
+    ],
+    rows: codes,
+    total: [consoleTexts.total, '', sums.reduce((all, { count }) => all + count, 0), '', ''],
+    caption: texts.byCode,
+    empty: texts.none,
+  });
+}
+
+function remarkTable(path: string, remarks: readonly RemarkCount[]): Node | null {
+  if (remarks.length === 0) return null;
+  return table({
+    caption: texts.remarks,
+    columns: [
+      ...[{ title: heads.code }, { title: texts.count, isNumber: true }],
+      ...[{ title: heads.amount, isNumber: true }, { title: texts.todo }],
+    ],
+    rows: remarks.map(({ code, count, amount, todo }) => [
+      html`<a href=${local(path, { code })}>${code}</a>`,
+      ...[count, amount ?? '', shown(todo)],
+    ]),
+  });
+}
+
+function itemTable({ installation, rows, options }: Shown): Node | null {
+  if (rows.length === 0) return null;
+  const at = timeIn(installation.timezone);
+  return table({
+    caption: texts.documents,
+    columns: [
+      ...[{ title: heads.document }, { title: heads.date }, { title: texts.age, isNumber: true }],
+      ...[{ title: heads.code }, { title: heads.department }, { title: heads.customer }],
+      ...[{ title: heads.amount, isNumber: true }, { title: heads.vat, isNumber: true }, { title: texts.todo }],
+    ],
+    rows: rows.map((item) => {
+      const { id, document, number, date, ageDays, code, department, client, amount, vat, isPosted } = visibleIn(item);
+      return [
+        html`${documentLink(installation.id, document)} ${number ?? ''}`,
+        ...[date ?? labels.noDate, ageDays, code, department, client],
+        amount !== null && isPosted && item.late !== null ? lateTexts.differsBy({ amount }) : (amount ?? ''),
+        vat ?? '',
+        advice(item, options.get(id) ?? [], at, installation),
+      ];
+    }),
+  });
+}
+
+/** What is wrong, what to do, what was decided, and what each decision would do. */
+function advice(
+  item: OpenItem,
+  options: Options,
+  at: ReturnType<typeof timeIn>,
+  installation: InstallationConfig,
+): Node {
+  const { message, todo, decided } = visibleIn(item);
+  const taken =
+    decided &&
+    lateTexts.decidedAs({
+      ...{ decision: inWords(decided.decision), by: decided.by, reason: decided.reason },
+      at: at(decided.at),
+    });
+  return html`${shown(message)}
+  <p class="dim">${shown(todo)}</p>
+  ${taken === null ? null : html`<p>${taken}</p>`}
+  ${
+    options.length === 0
+      ? null
+      : html`<details>
+          <summary>${texts.options}</summary>
+          <dl>
+            ${options.map(({ decision, weighed }) => html`<dt>${inWords(decision)}</dt><dd>${effects(decision, weighed, installation)}</dd>`)}
+          </dl>
+        </details>`
+  }`;
+}
+
+function effects(
+  decision: Options[number]['decision'],
+  weighed: Options[number]['weighed'],
+  { decimals }: InstallationConfig,
+): Content {
+  if (weighed === null) return texts.changed;
+  const { day } = weighed;
+  return html`${lateTexts[decision]}; ${day === null ? texts.keptOut : weighedTexts.postedOn({ day })}
+  ${lines(
+    weighed.effects.map(({ account, isVat, vatPeriod, isLate, amount }) =>
+      [
+        `${account}${isVat ? labels.vatAccount : ''}`,
+        formatExact(amount, decimals),
+        `${heads.period} ${vatPeriod}${isLate ? labels.late : ''}`,
+      ].join('  '),
+    ),
+  )}`;
+}
+
+/** The columns of the file. */
+export const csvHeading = [
+  ...['id', 'document', 'number', 'date', 'age_days', 'code', 'department', 'client', 'amount', 'vat'],
+  ...['since', 'message', 'todo', 'decided', 'decided_by'],
+];
+
+export function csvCells(item: OpenItem): (string | number | Date | null)[] {
+  const { id, document, number, date, ageDays, code, department, client, amount, vat, since, decided } = item;
+  return [
+    ...[id, document, number, date, ageDays, code, department, client, amount, vat, since],
+    ...[item.message, item.todo, decided?.decision ?? null, decided?.by ?? null],
+  ];
+}
