@@ -118,8 +118,19 @@ export class Ending {
         await this.#world.time.sleep(20_000);
         left = await this.#leftToDeliver();
       }
-      if (this.#world.time.nowMs > until) throw new Error(`the delivery does not end within a day of calm: ${left}`);
+      if (this.#world.time.nowMs > until)
+        throw new Error(`the delivery does not end within a day of calm: ${left}; refused: ${await this.#refused()}`);
     }
+  }
+
+  /** The refused units, which later units of their documents wait for. */
+  async #refused(): Promise<string> {
+    const found = await this.#world.asked<{ what: string }>(
+      `select unit_id || ' ' || coalesce(problem_code, '') || ' ' || coalesce(problem_message, '') as what from erp_unit
+       where installation = ? and state = 'refused'`,
+      [this.#world.installation.id],
+    );
+    return found.map(({ what }) => what).join('; ');
   }
 
   /** Describes what is left to deliver; empty if nothing is. Nothing is written to an affected record. */
