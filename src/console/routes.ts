@@ -1,6 +1,7 @@
 import type { Route } from './route.ts';
 import { accountRoutes } from './screens/account/routes.ts';
 import { actionsRoutes } from './screens/actions/routes.ts';
+import { auditRoutes } from './screens/audit/routes.ts';
 import { clinicsRoutes } from './screens/clinics/routes.ts';
 import { decideRoutes } from './screens/decide/routes.ts';
 import { deliveryRoutes } from './screens/delivery/routes.ts';
@@ -24,4 +25,5 @@ export const routes: readonly Route[] = [
   ...mappingRoutes,
   ...deliveryRoutes,
   ...windowsRoutes,
+  ...auditRoutes,
 ];

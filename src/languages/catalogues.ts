@@ -14,6 +14,7 @@ import '../texts/commands/usage.ts';
 import '../texts/commands/windows.ts';
 import '../texts/connections.ts';
 import '../texts/console/actions.ts';
+import '../texts/console/audit.ts';
 import '../texts/console/clinics.ts';
 import '../texts/console/console.ts';
 import '../texts/console/decide.ts';
