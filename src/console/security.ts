@@ -29,13 +29,15 @@ export function hostAllowed(hostname: string, hosts: readonly string[]): boolean
 }
 
 /**
- * Whether a form comes from a page of this console. Browsers state the origin of a form. A request without both headers does
- * not come from a browser that another site could use.
+ * Whether a form comes from a page of this console. Browsers send `Sec-Fetch-Site`, which no page can change. Because our pages
+ * have the policy `no-referrer`, they send `Origin: null` with our own forms. Older browsers send only the origin. A request
+ * without both headers does not come from a browser that another site could use.
  */
 export function fromOurPage({ headers, host, protocol }: FastifyRequest): boolean {
   const { origin, 'sec-fetch-site': site } = headers;
-  if (site !== undefined && site !== 'same-origin') return false;
-  return origin === undefined || origin === `${protocol}://${host}`;
+  const isOurs = origin === undefined || origin === `${protocol}://${host}`;
+  if (site === undefined) return isOurs;
+  return site === 'same-origin' && (isOurs || origin === 'null');
 }
 
 /** The path of this console that a sign-in continues with. Any other text leads to the first page. */

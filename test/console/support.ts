@@ -105,7 +105,8 @@ export class Browser {
       method: 'POST',
       url,
       headers: {
-        ...{ 'content-type': 'application/x-www-form-urlencoded', origin: 'http://localhost' },
+        // Browsers send no origin with a form of a page that has the policy `no-referrer`.
+        ...{ 'content-type': 'application/x-www-form-urlencoded', origin: 'null' },
         ...{ 'sec-fetch-site': 'same-origin', ...headers },
       },
       payload: new URLSearchParams({ ...csrf, ...fields }).toString(),
