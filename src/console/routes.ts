@@ -6,6 +6,7 @@ import { clinicsRoutes } from './screens/clinics/routes.ts';
 import { decideRoutes } from './screens/decide/routes.ts';
 import { deliveryRoutes } from './screens/delivery/routes.ts';
 import { documentsRoutes } from './screens/documents/routes.ts';
+import { machineRoutes } from './screens/machine/routes.ts';
 import { mappingRoutes } from './screens/mapping/routes.ts';
 import { monthRoutes } from './screens/month/routes.ts';
 import { reportsRoutes } from './screens/reports/routes.ts';
@@ -26,4 +27,5 @@ export const routes: readonly Route[] = [
   ...deliveryRoutes,
   ...windowsRoutes,
   ...auditRoutes,
+  ...machineRoutes,
 ];

@@ -19,6 +19,7 @@ import '../texts/console/clinics.ts';
 import '../texts/console/console.ts';
 import '../texts/console/decide.ts';
 import '../texts/console/delivery.ts';
+import '../texts/console/machine.ts';
 import '../texts/console/mapping.ts';
 import '../texts/console/month.ts';
 import '../texts/console/documents.ts';
