@@ -63,13 +63,31 @@ export async function itemsOfBooks(
   most: number,
 ) {
   const { db } = ports;
-  const { id, timezone, decimals, erp, mapping } = installation;
+  const rowsUsed = await rowUses(db, installation, null);
+  const owed = await findOwedAsRevenue(ports, installation, { rows: rowsUsed }, installation.mapping);
+  return {
+    ...(await quickItems(db, installation, through, most)),
+    owed_as_revenue: {
+      ok: owed.found.length === 0,
+      ...owed,
+      found: owed.found.map((each) => ({ ...each, net: each.net.toFixed() })),
+    },
+  };
+}
+
+/** The items that need neither the source nor a look at every row, so that a page can show them. */
+export async function quickItems(
+  db: Connection,
+  installation: InstallationConfig,
+  through: CalendarDate,
+  most: number,
+) {
+  const { id, timezone, decimals, erp } = installation;
   const balances = await balancesAt(db, id, through, decimals);
   const having = (roles: readonly LineRole[]) => balances.filter(({ role }) => roles.includes(role));
   const clearing = having(clearingRoles);
   const inDebit = having(liabilityRoles).filter(({ balance }) => !balance.startsWith('-'));
   const states = isDelivered(erp) ? await undeliveredThrough(db, id, through, erp.from) : null;
-  const owed = await findOwedAsRevenue(ports, installation, { rows: await rowUses(db, installation, null) }, mapping);
   return {
     last_window: await lastWindow(db, id, instantOf(dayAfter(through), timezone)),
     held: await documentsWith(db, installation, through, most, 'held'),
@@ -78,11 +96,6 @@ export async function itemsOfBooks(
     remarks: remarksItem(await remarksByCode(db, [installation], through)),
     undelivered: states && undelivered(states),
     clearing: { ok: !clearing.some(({ role }) => selfClearing.includes(role)), accounts: clearing },
-    owed_as_revenue: {
-      ok: owed.found.length === 0,
-      ...owed,
-      found: owed.found.map((each) => ({ ...each, net: each.net.toFixed() })),
-    },
     liabilities_in_debit: { ok: inDebit.length === 0, accounts: inDebit },
     vat_returns: await filedReturnsOf(db, { id, decimals }),
     unused: having(['prepayment_liability']),

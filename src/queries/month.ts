@@ -6,7 +6,7 @@ import { dateIn, dayAfter, monthBounds } from '../domain/dates.ts';
 import { closedThrough, type RecordedClose, recordedCloses } from '../ledger/close.ts';
 import { type FiledReturn, filedReturns } from '../ledger/vat-returns.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
-import { itemsOfBooks } from './closing-items.ts';
+import { quickItems } from './closing-items.ts';
 import { lastMonth } from './report.ts';
 import { type Verdict, verdicts } from './verdict.ts';
 
@@ -38,7 +38,7 @@ export interface MonthState {
   /** Whether the last day is over, so that the month may be closed. */
   isOver: boolean;
   isClosed: boolean;
-  items: Awaited<ReturnType<typeof itemsOfBooks>>;
+  items: Awaited<ReturnType<typeof quickItems>>;
   counts: ItemCounts;
   /** The last reconciliation; its differences are those of the checklist. */
   reconciled: Verdict['reconciled'];
@@ -85,7 +85,7 @@ export async function monthState(
 ): Promise<MonthState> {
   const { id, timezone } = installation;
   const { from, through } = monthBounds(month);
-  const items = await itemsOfBooks({ db, practice: null }, installation, through, mostListed);
+  const items = await quickItems(db, installation, through, mostListed);
   const reconciled = (await verdicts(db, [installation])).get(id)?.reconciled ?? null;
   const closes = await recordedCloses(db, id);
   const closed = await closedThrough(db, id);

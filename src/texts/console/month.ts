@@ -19,7 +19,7 @@ export const monthTexts = catalogue('console/month.monthTexts', {
   readTo: ({ at }: { at: string }) => `read the source up to ${at}`,
   notChecked: 'not reconciled yet',
   checked: ({ at }: { at: string }) => `reconciled ${at}`,
-  namesUnknown: 'the names of the accounts are unknown',
+  checkedAtClose: 'the close counts them, because it reads every row',
   notDelivered: 'nothing is delivered',
   amount: 'Amount',
   code: 'Code',

@@ -13,14 +13,17 @@ import { documentLink } from '../../parts/document-link.ts';
 import { table } from '../../parts/table.ts';
 import { ago } from '../../parts/times.ts';
 
-/** Whether each item of the checklist is right. */
-export function checkedItems({ items, reconciled }: MonthState): Record<CountedItem | 'last_window', boolean> {
+/** Whether each item of the checklist is right. The item that only the close counts is left out. */
+export function checkedItems({
+  items,
+  reconciled,
+}: MonthState): Record<Exclude<CountedItem | 'last_window', 'owed_as_revenue'>, boolean> {
   return {
     last_window: items.last_window.ok,
     ...{ held: items.held.ok, late: items.late.ok, drafts: items.drafts.ok, remarks: items.remarks.ok },
     undelivered: items.undelivered?.ok ?? true,
     differences: reconciled?.ok ?? false,
-    ...{ clearing: items.clearing.ok, unused_prepayments: true, owed_as_revenue: items.owed_as_revenue.ok },
+    ...{ clearing: items.clearing.ok, unused_prepayments: true },
     ...{ liabilities_in_debit: items.liabilities_in_debit.ok, vat_returns: items.vat_returns.ok },
   };
 }
@@ -29,13 +32,17 @@ export function checkedItems({ items, reconciled }: MonthState): Record<CountedI
 export function checklistView(state: MonthState, installation: InstallationConfig, now: Date): Node {
   const { id } = installation;
   const { items, compared, through } = state;
-  const isRight = checkedItems(state);
+  const isRight: Partial<Record<CountedItem | 'last_window', boolean>> = checkedItems(state);
+  const word = (ok: boolean | undefined): Content => {
+    if (ok === undefined) return '';
+    return ok ? checkWords.ok : html`<span class="needed">${checkWords.look}</span>`;
+  };
   const links = linksOf(state, id);
   const line = (name: CountedItem | 'last_window'): Content[] => {
     const title = links[name] === undefined ? itemNames[name] : html`<a href=${links[name]}>${itemNames[name]}</a>`;
     const then = name === 'last_window' ? undefined : compared?.counts?.[name];
     return [
-      isRight[name] ? checkWords.ok : html`<span class="needed">${checkWords.look}</span>`,
+      word(isRight[name]),
       ...[title, countText(state, name), detailText(state, name, installation, now)],
       ...(compared === null ? [] : [then ?? '']),
     ];
@@ -56,7 +63,7 @@ export function checklistView(state: MonthState, installation: InstallationConfi
   ${accountsView(id, itemNames.clearing, items.clearing.accounts, through)}
   ${accountsView(id, itemNames.unused_prepayments, items.unused, through)}
   ${accountsView(id, itemNames.liabilities_in_debit, items.liabilities_in_debit.accounts, through)}
-  ${owedView(items.owed_as_revenue.found)} ${returnsView(items.vat_returns)}`;
+  ${returnsView(items.vat_returns)}`;
 }
 
 /** Where the documents of each item are. Lists of the page itself need no link. */
@@ -72,9 +79,9 @@ function linksOf({ month, through }: MonthState, id: number): Partial<Record<Cou
   };
 }
 
-function countText({ counts, items, reconciled }: MonthState, name: CountedItem | 'last_window'): Content {
+function countText({ counts, reconciled }: MonthState, name: CountedItem | 'last_window'): Content {
   if (name === 'last_window' || (name === 'differences' && reconciled === null)) return '';
-  return name === 'undelivered' && items.undelivered === null ? '' : (counts[name] ?? 0);
+  return counts[name] ?? '';
 }
 
 function detailText(
@@ -99,7 +106,7 @@ function detailText(
       return [...reconciled.failing, at].join(', ');
     }
     case 'owed_as_revenue':
-      return items.owed_as_revenue.names_known ? '' : texts.namesUnknown;
+      return texts.checkedAtClose;
     case 'vat_returns': {
       const { filed_through: through } = items.vat_returns;
       return through === null ? vatReturnTexts.noneFiled : vatReturnTexts.filedThrough({ through });
@@ -157,29 +164,6 @@ function accountsView(id: number, caption: string, accounts: readonly AccountBal
     rows: accounts.map(({ account, role, balance }) => [
       html`<a href=${local(`/${id}/reports/account`, { account, as_of: through })}>${account}</a>`,
       ...[role, balance],
-    ]),
-  });
-}
-
-function owedView(found: MonthState['items']['owed_as_revenue']['found']): Node | null {
-  if (found.length === 0) return null;
-  return table({
-    caption: itemNames.owed_as_revenue,
-    columns: [
-      ...[{ title: columnTitles.of }, { title: columnTitles.number }, { title: columnTitles.name }],
-      ...[
-        { title: columnTitles.rows, isNumber: true },
-        { title: columnTitles.net, isNumber: true },
-      ],
-      { title: texts.account },
-    ],
-    rows: found.map(({ key, of, name, rows, net, posted_to: accounts }) => [
-      of,
-      key,
-      name,
-      rows,
-      net,
-      accounts.join(', '),
     ]),
   });
 }
