@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type AskedAction, expireAction, hasOutcome, pendingActions, refuseAction } from '../actions/asking.ts';
-import { ActionOver } from '../actions/record.ts';
+import { type ActedBy, ActionOver, hashOf } from '../actions/record.ts';
 import { performDecision } from '../bookkeeping/asked-decision.ts';
 import { changedIdentities } from '../bookkeeping/identity.ts';
 import { mappingsInForce } from '../bookkeeping/mapping-versions.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
-import { type AskedKind, permittedActions } from '../console/users/permitted-actions.ts';
+import { type AskedKind, isAskedKind, permittedActions } from '../console/users/permitted-actions.ts';
 import { Rights } from '../console/users/rights.ts';
 import { rolesOf, subjectNamed } from '../console/users/subjects.ts';
 import { LeaseBusy, LeaseLost, type Transact } from '../db/lease.ts';
@@ -13,8 +13,12 @@ import type { Connection } from '../db/rows.ts';
 import { withLease } from '../db/with-lease.ts';
 import { dateIn } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';
+import { pauseDelivery, resumeDelivery } from '../erp/outbox/state.ts';
+import { type Pauses, pausesNow, shownPause } from '../queries/pauses.ts';
 import type { App } from '../runtime/app.ts';
 import { systemClock } from '../runtime/system-clock.ts';
+import { setPaused } from '../sync/pauses.ts';
+import type { InstallationId } from '../terms.ts';
 import { actionErrors } from '../texts/errors/actions.ts';
 import { startLooks } from './looks.ts';
 
@@ -32,7 +36,26 @@ type Perform = (
 ) => Promise<void>;
 
 /** The code that performs each kind of action, in one transaction with its outcome. */
-const performers: Record<AskedKind, Perform> = { decide_late: performDecision };
+const performers: Record<AskedKind, Perform> = {
+  decide_late: performDecision,
+  pause_windows: changePause('windows', (trx, id, by) => setPaused(trx, id, true, by)),
+  resume_windows: changePause('windows', (trx, id, by) => setPaused(trx, id, false, by)),
+  pause_delivery: changePause('delivery', pauseDelivery),
+  resume_delivery: changePause('delivery', resumeDelivery),
+};
+
+/** Throws UserError if the state differs from the one that the person saw. The watch sets the Schedules from the state. */
+function changePause(
+  what: keyof Pauses,
+  change: (trx: Connection, installation: InstallationId, by: ActedBy) => Promise<boolean>,
+): Perform {
+  return async (trx, installation, { id, subject: actedBy, reason, shownHash }) => {
+    const { [what]: present } = await pausesNow(trx, installation);
+    if (present === undefined) throw new UserError(actionErrors.noEffect(), 1);
+    if (shownHash !== hashOf(shownPause(present))) throw new UserError(actionErrors.changed(), 2);
+    await change(trx, installation.id, { actedBy, reason, asked: { id } });
+  };
+}
 
 /**
  * Performs the actions that users ask for in the console, one after another. It is a loop of the daemon that depends only on
@@ -133,8 +156,4 @@ export class Acting {
     const rights = new Rights(granted, dateIn(timezone, this.#app.clock()));
     if (!rights.may(permittedActions[kind], id)) throw new UserError(actionErrors.noRight({ user: name }), 1);
   }
-}
-
-function isAskedKind(kind: string): kind is AskedKind {
-  return kind in permittedActions;
 }

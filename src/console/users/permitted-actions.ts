@@ -2,5 +2,15 @@ import type { ActionKind } from '../../actions/record.ts';
 import type { Permission } from './rights.ts';
 
 /** The actions that a user can ask for in the console, with the permission that each needs. */
-export const permittedActions = { decide_late: 'decide' } as const satisfies Partial<Record<ActionKind, Permission>>;
+export const permittedActions = {
+  decide_late: 'decide',
+  pause_windows: 'operate',
+  resume_windows: 'operate',
+  pause_delivery: 'operate',
+  resume_delivery: 'operate',
+} as const satisfies Partial<Record<ActionKind, Permission>>;
 export type AskedKind = keyof typeof permittedActions;
+
+export function isAskedKind(kind: string): kind is AskedKind {
+  return Object.hasOwn(permittedActions, kind);
+}

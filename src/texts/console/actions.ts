@@ -42,3 +42,27 @@ export const decideTexts = catalogue('console/actions.decideTexts', {
   change: 'Change',
   submit: 'Decide',
 });
+
+/** The names of actions, as titles of pages. */
+export const actionNames = catalogue('console/actions.actionNames', {
+  decide_late: 'Decision about late documents',
+  pause_windows: 'Pause of the windows',
+  resume_windows: 'Resumption of the windows',
+  pause_delivery: 'Pause of the delivery',
+  resume_delivery: 'Resumption of the delivery',
+});
+
+/** The forms that pause and resume windows and delivery. */
+export const pauseTexts = catalogue('console/actions.pauseTexts', {
+  title: 'Pause and resume',
+  windows: 'Windows',
+  delivery: 'Delivery',
+  running: 'not paused',
+  paused: ({ by, at }: { by: string; at: string }) => `paused by ${by}, ${at}`,
+  pauseWindows: 'No scheduled window opens until the windows are resumed. A running window ends normally.',
+  resumeWindows: 'The next scheduled window covers the time of the pause.',
+  pauseDelivery: 'Nothing is sent to the ERP until the delivery is resumed. A batch that is being sent ends normally.',
+  resumeDelivery: 'The delivery continues within five minutes with the units that wait.',
+  pause: 'Pause',
+  resume: 'Resume',
+});

@@ -10,6 +10,7 @@ import { deliveryScreen as texts } from '../../../texts/console/delivery.ts';
 import { html } from '../../html.ts';
 import { csvFile, fileRows, pageOf, pageRows } from '../../parts/pages.ts';
 import type { Answer, InstallationRequest, Route } from '../../route.ts';
+import { pausesLink } from '../actions/pauses-link.ts';
 import { readFilter, unitAfter } from './filter.ts';
 import { deliveryView } from './view.ts';
 
@@ -47,7 +48,7 @@ async function show({ db, installation, query, rights, now }: InstallationReques
     batches: await listBatches(db, id, batchesAtMost),
     differences: await differencesOf({ db, installation }),
   };
-  return { page: { title, body: () => deliveryView(shown) } };
+  return { page: { title, body: () => html`${pausesLink(rights, id)} ${deliveryView(shown)}` } };
 }
 
 /** E7 by the last reading of the ERP, without balances of accounts. Null before a reading. */

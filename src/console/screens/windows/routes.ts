@@ -2,8 +2,10 @@ import { installationStatuses } from '../../../queries/status.ts';
 import { countWindows, drawnWindows, type RecordedWindow, recordedWindows } from '../../../queries/windows.ts';
 import { gapsOf } from '../../../sync/replay/gaps.ts';
 import { screenNames } from '../../../texts/console/console.ts';
+import { html } from '../../html.ts';
 import { csvFile, fileRows, numberAfter, pageOf, pageRows } from '../../parts/pages.ts';
 import type { Answer, InstallationRequest, Route } from '../../route.ts';
+import { pausesLink } from '../actions/pauses-link.ts';
 import { lineDays, readFilter, readSpan } from './filter.ts';
 import { drawnAtMost, windowsView } from './view.ts';
 
@@ -18,7 +20,7 @@ export const windowsRoutes: readonly Route[] = [
   },
 ];
 
-async function show({ context, db, installation, query, now }: InstallationRequest): Promise<Answer> {
+async function show({ context, db, installation, query, rights, now }: InstallationRequest): Promise<Answer> {
   const { id, timezone } = installation;
   const filter = readFilter(query, timezone);
   if (query.csv !== undefined) {
@@ -46,7 +48,9 @@ async function show({ context, db, installation, query, now }: InstallationReque
     gaps: await gapsOf(db, id),
     totals: await countWindows(db, id, filter),
   };
-  return { page: { title: () => screenNames.windows, body: () => windowsView(shown) } };
+  return {
+    page: { title: () => screenNames.windows, body: () => html`${pausesLink(rights, id)} ${windowsView(shown)}` },
+  };
 }
 
 const csvHeading = [

@@ -1,0 +1,65 @@
+import { actionState } from '../../../actions/asking.ts';
+import { localTimeOf } from '../../../domain/dates.ts';
+import { visible } from '../../../domain/text.ts';
+import { shown } from '../../../languages/language.ts';
+import { lastDaemon } from '../../../queries/last-daemon.ts';
+import { actionNames, actionTexts } from '../../../texts/console/actions.ts';
+import { html, type Node } from '../../html.ts';
+import { problem } from '../../parts/fields.ts';
+import type { Answer, InstallationRequest } from '../../route.ts';
+import { isAskedKind, permittedActions } from '../../users/permitted-actions.ts';
+import { lateAsked } from './late.ts';
+import { pausesPath } from './pauses-link.ts';
+
+/** The page of an action: who asked for what, and its outcome. It is loaded again while the action is pending. */
+export async function showAction({
+  db,
+  context,
+  installation,
+  params,
+  rights,
+  session,
+}: InstallationRequest): Promise<Answer> {
+  const id = /^[1-9]\d{0,14}$/.test(params.id ?? '') ? Number(params.id) : null;
+  const found = id === null ? null : await actionState(db, installation.id, id);
+  if (found === null || !isAskedKind(found.action.kind)) return { missing: true };
+  const { action, outcome } = found;
+  const { kind } = found.action;
+  const isPending = outcome.state === 'pending';
+  const daemon = isPending ? await lastDaemon(db, installation.id, context.config.temporal.taskQueue) : null;
+  const at = (time: Date) => localTimeOf(time, installation.timezone);
+  const needs = permittedActions[kind];
+  // The reason of a decision may contain names of clients.
+  const seesReason =
+    needs === 'operate' || rights.may('read_books', installation.id) || action.subject === session.name;
+  const asked = kind === 'decide_late' ? lateAsked(installation.id, action.input) : null;
+  const form = kind === 'decide_late' ? asked?.form : pausesPath(installation.id);
+  const isOver = outcome.state === 'refused' || outcome.state === 'expired';
+  return {
+    page: {
+      ...(isPending ? { refreshSeconds: 2 } : {}),
+      title: () => `${actionNames[kind]} (${action.id})`,
+      body: () => {
+        const waits = daemon === null ? actionTexts.noDaemon : actionTexts.daemonGone({ at: at(daemon.heardAt) });
+        return html`${problem(isPending && daemon?.isRunning !== true ? waits : null)}
+          ${outcomeView(outcome)}
+          <dl>
+            <dt>${actionTexts.askedBy}</dt><dd>${action.subject}</dd>
+            <dt>${actionTexts.askedAt}</dt><dd>${at(action.askedAt)}</dd>
+            ${seesReason ? html`<dt>${actionTexts.reason}</dt><dd>${visible(action.reason)}</dd>` : null}
+            ${asked?.view()}
+          </dl>
+          ${form === undefined || !isOver || !rights.may(needs, installation.id) ? null : html`<p><a href=${form}>${actionTexts.again}</a></p>`}`;
+      },
+    },
+  };
+}
+
+function outcomeView(outcome: NonNullable<Awaited<ReturnType<typeof actionState>>>['outcome']): Node {
+  if (outcome.state !== 'refused') return html`<p role="status">${actionTexts[outcome.state]}</p>`;
+  const { message, todo } = outcome.error;
+  return html`<div class="problem" role="status">
+    <p>${actionTexts.refused} ${shown(message)}</p>
+    <p>${shown(todo)}</p>
+  </div>`;
+}

@@ -1,0 +1,25 @@
+import { askAction } from '../../../actions/asking.ts';
+import { actionTexts } from '../../../texts/console/actions.ts';
+import type { Answer, InstallationRequest } from '../../route.ts';
+import type { AskedKind } from '../../users/permitted-actions.ts';
+
+const formId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const longestReason = 1000;
+
+/**
+ * Asks for the action of a form with the fields `shown`, `form` and `reason`, and leads to its page. `again` shows the form with
+ * its fault. The daemon compares the effect with `shown` when it performs the action.
+ */
+export async function askByForm(
+  { db, form, installation, session }: InstallationRequest,
+  asked: { kind: AskedKind; input: object } | null,
+  again: (fault: () => string) => Promise<Answer>,
+): Promise<Answer> {
+  const { shown: shownHash = '', form: id = '' } = form;
+  const reason = (form.reason ?? '').trim();
+  if (asked === null || !/^[0-9a-f]{64}$/.test(shownHash) || !formId.test(id)) return again(() => actionTexts.formOld);
+  if (reason === '' || reason.length > longestReason) return again(() => actionTexts.reasonMissing);
+  const by = { actedBy: session.name, reason };
+  const action = await askAction(db, { installation: installation.id, by, shownHash, form: id, ...asked });
+  return { redirect: `/${installation.id}/actions/${action}` };
+}

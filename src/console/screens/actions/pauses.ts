@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { hashOf } from '../../../actions/record.ts';
+import { localTimeOf } from '../../../domain/dates.ts';
+import { type Pause, type Pauses, pausesNow, shownPause } from '../../../queries/pauses.ts';
+import { actionTexts, pauseTexts as texts } from '../../../texts/console/actions.ts';
+import { html, type Node } from '../../html.ts';
+import { form } from '../../layout.ts';
+import { field, problem } from '../../parts/fields.ts';
+import type { Answer, InstallationRequest } from '../../route.ts';
+import { type AskedKind, isAskedKind } from '../../users/permitted-actions.ts';
+import { askByForm } from './ask.ts';
+import { pausesPath } from './pauses-link.ts';
+
+/** What is paused, with a form for each change. `fault` is what is wrong with the form that was sent. */
+export async function showPauses(request: InstallationRequest, fault: (() => string) | null = null): Promise<Answer> {
+  const { db, installation } = request;
+  const pauses = await pausesNow(db, installation);
+  return {
+    status: fault === null ? 200 : 400,
+    page: {
+      title: () => texts.title,
+      body: () => html`${problem(fault?.() ?? null)} ${pauseView(request, 'windows', pauses)}
+        ${pauses.delivery === undefined ? null : pauseView(request, 'delivery', pauses)}`,
+    },
+  };
+}
+
+export function askPause(request: InstallationRequest): Promise<Answer> {
+  const { kind = '' } = request.form;
+  const asked = isAskedKind(kind) && kind !== 'decide_late' ? { kind, input: {} } : null;
+  return askByForm(request, asked, (fault) => showPauses(request, fault));
+}
+
+function pauseView({ session, installation }: InstallationRequest, what: keyof Pauses, pauses: Pauses): Node {
+  const { id, timezone } = installation;
+  const pause = pauses[what] ?? null;
+  return html`<section class="narrow">
+    <h2>${texts[what]}: ${stateText(pause, timezone)}</h2>
+    <p>${effectTexts[what][pause === null ? 'pause' : 'resume']()}</p>
+    ${form(
+      session,
+      pausesPath(id),
+      html`<input type="hidden" name="kind" value=${kindOf(what, pause)} />
+        <input type="hidden" name="shown" value=${hashOf(shownPause(pause))} />
+        <input type="hidden" name="form" value=${randomUUID()} />
+        ${field({ name: 'reason', label: actionTexts.reason, hint: actionTexts.reasonHint, isRequired: true })}
+        <button>${pause === null ? texts.pause : texts.resume}</button>`,
+    )}
+  </section>`;
+}
+
+function kindOf(what: keyof Pauses, pause: Pause | null): AskedKind {
+  return `${pause === null ? 'pause' : 'resume'}_${what}`;
+}
+
+function stateText(pause: Pause | null, timezone: string): string {
+  return pause === null ? texts.running : texts.paused({ by: pause.by, at: localTimeOf(pause.since, timezone) });
+}
+
+const effectTexts = {
+  windows: { pause: () => texts.pauseWindows, resume: () => texts.resumeWindows },
+  delivery: { pause: () => texts.pauseDelivery, resume: () => texts.resumeDelivery },
+} as const;
