@@ -45,6 +45,8 @@ export interface OpenItem {
 /** Conditions on open items; those on accounts and amounts are about the effects, as in `late decide --filter`. */
 export type OpenFilter = Omit<LateFilter, 'decided' | 'kind'> & {
   decided?: boolean;
+  /** The id of one document or entry. */
+  id?: string;
   /** Part of the id, number, client or message. */
   text?: string;
 };
@@ -91,6 +93,8 @@ export interface OpenSum {
   code: string;
   kind: string;
   count: number;
+  /** What to do. Problems of one code may differ in it. */
+  todos: string[];
   /** Null if an amount is unknown. */
   amount: Money | null;
   vat: Money | null;
@@ -105,7 +109,7 @@ export function sumsOf(items: readonly OpenItem[]): OpenSum[] {
     .map(([key, of]) => {
       const [code = '', kind = ''] = key.split(' ');
       const [amount, vat] = [added(of.map((item) => item.amount)), added(of.map((item) => item.vat))];
-      return { code, kind, count: of.length, amount, vat };
+      return { code, kind, count: of.length, amount, vat, todos: [...new Set(of.map(({ todo }) => todo))] };
     })
     .sort((a, b) => b.count - a.count || (a.code < b.code ? -1 : 1));
 }
@@ -182,10 +186,11 @@ async function matchingEffects(
   return items.filter((item) => matching.has(item));
 }
 
-function matches({ code, from, to, decided, text }: OpenFilter, item: OpenItem): boolean {
+function matches({ id: only, code, from, to, decided, text }: OpenFilter, item: OpenItem): boolean {
   const { date, id, document, number, client, message } = item;
   const wanted = text?.toLowerCase();
   return (
+    (only === undefined || id === only) &&
     (code === undefined || item.code === code) &&
     (from === undefined || (date !== null && date >= from)) &&
     (to === undefined || (date !== null && date <= to)) &&

@@ -68,9 +68,9 @@ const sumsIn = (body: string) => tablesIn(body).find(({ total }) => total[0] ===
 test('sums by code, as the command line counts them', async () => {
   const body = await page();
   expect(sumsIn(body)).toEqual([
-    ['period_locked', 'invoice', '3', '343.14', '42.14'],
-    ['change_held', 'invoice', '1', '0.00', '0.00'],
-    ['totals_disagree', 'invoice', '1', expect.any(String), expect.any(String)],
+    ['period_locked', 'invoice', '3', '343.14', '42.14', expect.stringContaining('--redate')],
+    ['change_held', 'invoice', '1', '0.00', '0.00', expect.stringContaining('--redate')],
+    ['totals_disagree', 'invoice', '1', '11.40', '1.40', expect.any(String)],
   ]);
   expect(tablesIn(body)[0]?.total[2]).toBe('5');
   const { problems } = (await command('problems', '--json')).json();
@@ -160,6 +160,12 @@ describe('many documents', () => {
     const first = await page('code=period_locked');
     const next = linksIn(first).find((link) => link.includes('after='))!;
     const second = (await accountant.get(next)).body;
+    expect(first).not.toContain('<details');
+    const one = [...linksIn(first), ...linksIn(second)].find((link) =>
+      link.endsWith(`item=${id}%2Finvoice%2F${large}`),
+    );
+    const alone = (await accountant.get(one ?? '')).body;
+    expect([listed(alone), alone.includes('<details')]).toEqual([[named(large)], true]);
     const all = [...listed(first), ...listed(second)];
     expect(listed(first)).toHaveLength(100);
     expect(new Set(all).size).toBe(many + 3);

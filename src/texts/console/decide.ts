@@ -9,6 +9,7 @@ export const decideTexts = catalogue('console/decide.decideTexts', {
   count: 'documents',
   age: 'age in days',
   todo: 'what to do',
+  reason: 'why, and what each decision does',
   options: 'What each decision would do',
   keptOut: 'nothing is posted now, and these amounts stay out of the books',
   changed: 'The document has changed. The next window judges it again, and then its effects are shown.',

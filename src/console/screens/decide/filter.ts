@@ -8,6 +8,9 @@ type Query = Readonly<Record<string, string>>;
 export const fields = ['q', 'code', 'month', 'account', 'department', 'least', 'most', 'decided'] as const;
 type FieldName = (typeof fields)[number];
 
+/** The parameter with the id of one document, which links give. */
+export const itemParameter = 'item';
+
 /** A value that no document has is left out. */
 const readers: Record<FieldName, (value: string) => OpenFilter | null> = {
   q: (text) => ({ text: text.slice(0, 100) }),
@@ -22,7 +25,8 @@ const readers: Record<FieldName, (value: string) => OpenFilter | null> = {
 
 /** The filter of a query, and the fields with values that cannot be read. */
 export function filterOf(query: Query): { filter: OpenFilter; unread: FieldName[] } {
-  let filter: OpenFilter = {};
+  const item = query[itemParameter];
+  let filter: OpenFilter = item === undefined ? {} : { id: item };
   const unread: FieldName[] = [];
   for (const name of fields) {
     const value = query[name]?.trim() ?? '';

@@ -13,6 +13,9 @@ export const decideRoutes: readonly Route[] = [
   },
 ];
 
+/** Documents are judged again for their effects. A page with more of them links to the effects of each. */
+const weighedAtMost = 10;
+
 async function show({ db, installation, query, now }: InstallationRequest): Promise<Answer> {
   const clock = () => now;
   const { filter, unread } = filterOf(query);
@@ -28,6 +31,7 @@ async function show({ db, installation, query, now }: InstallationRequest): Prom
     return csvFile(`to-decide-${installation.id}.csv`, csvHeading, found.slice(0, fileRows).map(csvCells));
   const { after = '' } = query;
   const { rows, next } = pageOf(found.filter((item) => placeOf(item) > after).slice(0, pageRows + 1), placeOf);
-  const options = await decisionOptions(db, installation, rows, clock);
+  const isWeighed = rows.length <= weighedAtMost;
+  const options = isWeighed ? await decisionOptions(db, installation, rows, clock) : null;
   return { page: decidePage({ installation, query, unread, sums: sumsOf(found), remarks, rows, next, options }) };
 }

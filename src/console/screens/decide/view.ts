@@ -17,7 +17,7 @@ import { choice, field, problem } from '../../parts/fields.ts';
 import { pageLinks } from '../../parts/pages.ts';
 import { table } from '../../parts/table.ts';
 import type { PageContent } from '../../route.ts';
-import type { fields } from './filter.ts';
+import { type fields, itemParameter } from './filter.ts';
 
 interface Shown {
   installation: InstallationConfig;
@@ -29,7 +29,8 @@ interface Shown {
   remarks: readonly RemarkCount[];
   rows: readonly OpenItem[];
   next: string | null;
-  options: ReadonlyMap<string, Options>;
+  /** What each decision would do, by id. Null if the page has too many documents. */
+  options: ReadonlyMap<string, Options> | null;
 }
 
 export function decidePage(found: Shown): PageContent {
@@ -67,9 +68,10 @@ function filterForm(path: string, query: Shown['query']): Node {
 function sumTable(path: string, sums: readonly OpenSum[], { decimals }: InstallationConfig): Node {
   const text = (amount: Money | null) => (amount === null ? '' : formatExact(amount, decimals));
   const number = (title: string) => ({ title, isNumber: true });
-  const codes = sums.map(({ code, kind, count, amount, vat }) => [
+  const codes = sums.map(({ code, kind, count, amount, vat, todos }) => [
     html`<a href=${local(path, { code })}>${code}</a>`,
     ...[codeWord(kind), count, text(amount), text(vat)],
+    lines(visibleIn(todos).map((todo) => shown(todo))),
   ]);
   return table({
     columns: [
@@ -78,9 +80,10 @@ function sumTable(path: string, sums: readonly OpenSum[], { decimals }: Installa
       number(texts.count),
       number(heads.amount),
       number(heads.vat),
+      { title: texts.todo },
     ],
     rows: codes,
-    total: [consoleTexts.total, '', sums.reduce((all, { count }) => all + count, 0), '', ''],
+    total: [consoleTexts.total, '', sums.reduce((all, { count }) => all + count, 0), '', '', ''],
     caption: texts.byCode,
     empty: texts.none,
   });
@@ -107,9 +110,9 @@ function itemTable({ installation, rows, options }: Shown): Node | null {
   return table({
     caption: texts.documents,
     columns: [
-      ...[{ title: heads.document }, { title: heads.date }, { title: texts.age, isNumber: true }],
+      ...[{ title: heads.document }, { title: heads.date, isWhole: true }, { title: texts.age, isNumber: true }],
       ...[{ title: heads.code }, { title: heads.department }, { title: heads.customer }],
-      ...[{ title: heads.amount, isNumber: true }, { title: heads.vat, isNumber: true }, { title: texts.todo }],
+      ...[{ title: heads.amount, isNumber: true }, { title: heads.vat, isNumber: true }, { title: texts.reason }],
     ],
     rows: rows.map((item) => {
       const { id, document, number, date, ageDays, code, department, client, amount, vat, isPosted } = visibleIn(item);
@@ -118,20 +121,20 @@ function itemTable({ installation, rows, options }: Shown): Node | null {
         ...[date ?? labels.noDate, ageDays, code, department, client],
         amount !== null && isPosted && item.late !== null ? lateTexts.differsBy({ amount }) : (amount ?? ''),
         vat ?? '',
-        advice(item, options.get(id) ?? [], at, installation),
+        advice(item, options === null ? null : (options.get(id) ?? []), at, installation),
       ];
     }),
   });
 }
 
-/** What is wrong, what to do, what was decided, and what each decision would do. */
+/** What is wrong, what was decided, and what each decision would do. */
 function advice(
   item: OpenItem,
-  options: Options,
+  options: Options | null,
   at: ReturnType<typeof timeIn>,
   installation: InstallationConfig,
 ): Node {
-  const { message, todo, decided } = visibleIn(item);
+  const { message, decided } = visibleIn(item);
   const taken =
     decided &&
     lateTexts.decidedAs({
@@ -139,18 +142,24 @@ function advice(
       at: at(decided.at),
     });
   return html`${shown(message)}
-  <p class="dim">${shown(todo)}</p>
   ${taken === null ? null : html`<p>${taken}</p>`}
   ${
-    options.length === 0
-      ? null
-      : html`<details>
+    options === null
+      ? effectLink(item, installation)
+      : options.length === 0
+        ? null
+        : html`<details open>
           <summary>${texts.options}</summary>
           <dl>
             ${options.map(({ decision, weighed }) => html`<dt>${inWords(decision)}</dt><dd>${effects(decision, weighed, installation)}</dd>`)}
           </dl>
         </details>`
   }`;
+}
+
+function effectLink({ id, late }: OpenItem, installation: InstallationConfig): Node | null {
+  if (late === null) return null;
+  return html`<p><a href=${local(`/${installation.id}/decide`, { [itemParameter]: id })}>${texts.options}</a></p>`;
 }
 
 function effects(
