@@ -1,6 +1,6 @@
 import type { CaseResult } from '../../../bookkeeping/run-specs.ts';
 import type { InstallationConfig } from '../../../config/load-config.ts';
-import { Money, zero } from '../../../domain/money.ts';
+import { formatExact, Money, zero } from '../../../domain/money.ts';
 import { shown as inLanguage } from '../../../languages/language.ts';
 import { mappingVersionText } from '../../../ledger/journal/entry-records.ts';
 import type { MappingVersionInForce, UsedMapping } from '../../../queries/mapping-history.ts';
@@ -62,13 +62,13 @@ function targetsView({ name, title, columns, rows, accountAt }: TargetTable, pat
   </section>`;
 }
 
-/** The sums of the columns with numbers. Counts are whole numbers, amounts have two decimals. */
+/** The sums of the columns with numbers. Counts are whole numbers, amounts have all their decimals. */
 function totalOf(columns: TargetTable['columns'], rows: TargetTable['rows']): Content[] {
   return columns.map(({ isNumber }, at) => {
     if (!isNumber) return at === 0 ? consoleTexts.total : '';
     const cells = rows.map(({ cells }) => cells[at] ?? 0);
     const sum = cells.reduce((all: Money, cell) => all.plus(new Money(cell)), zero);
-    return cells.every((cell) => typeof cell === 'number') ? sum.toFixed() : sum.toFixed(2);
+    return cells.every((cell) => typeof cell === 'number') ? sum.toFixed() : formatExact(sum, 2);
   });
 }
 

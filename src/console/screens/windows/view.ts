@@ -3,6 +3,7 @@ import { shown } from '../../../languages/language.ts';
 import type { InstallationStatus } from '../../../queries/status.ts';
 import type { DrawnWindow, RecordedWindow, WindowState } from '../../../queries/windows.ts';
 import type { GapReport } from '../../../sync/replay/gaps.ts';
+import { fieldTitles } from '../../../texts/commands/labels.ts';
 import { windowListTexts } from '../../../texts/commands/windows.ts';
 import { consoleTexts } from '../../../texts/console/console.ts';
 import { windowsTexts as texts } from '../../../texts/console/windows.ts';
@@ -40,7 +41,7 @@ export function windowsView(of: Shown): Node {
   const at = timeIn(installation.timezone);
   const path = `/${installation.id}/windows`;
   const fields = windowFields(status, at);
-  return html`${facts([...fields, [columns.action, shown(status.next_step)]])}
+  return html`${facts([...fields, [fieldTitles.nextStep, shown(status.next_step)]])}
     <section>${lineView(of, path, at)}</section>
     <section><h2>${texts.gaps}</h2>${gapsView(of, at)}</section>
     <section><h2>${texts.budgets}</h2>${budgetsView(status, at)}</section>
