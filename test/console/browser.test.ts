@@ -1,0 +1,109 @@
+// The console in a real browser: signing in, each screen without errors, accessible, on a small screen, and signing out.
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeLink } from '../../src/console/users/subjects.ts';
+import { useDatabase } from '../support/database.ts';
+import { demoMapping } from '../support/demo-config.ts';
+import { MirroredClinic } from '../support/mirrored-clinic.ts';
+import { hostileName, openTestConsole, type TestConsole } from './support.ts';
+
+const program = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+);
+if (program === undefined)
+  console.error('test/console/browser: skipped, because Chromium is missing (apt-get install chromium)');
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const id = 4711;
+
+describe.skipIf(program === undefined)('in Chromium', { timeout: 60_000 }, () => {
+  const database = useDatabase();
+  let site: TestConsole;
+  let clinic: MirroredClinic;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let url: string;
+  const faults: string[] = [];
+
+  beforeAll(async () => {
+    clinic = new MirroredClinic(database.db, database.url, { id, seed: 7, invoices: 30 });
+    await clinic.configure(readFileSync(demoMapping, 'utf8'), { erp: '{kind: ledger}' });
+    clinic.clinic.createInvoice({ rows: [{ sum: '100.00', vat_percentage: '14', name: hostileName }] });
+    await clinic.pull();
+    await clinic.post();
+    site = await openTestConsole(database);
+    url = await site.app.listen({ host: '127.0.0.1', port: 0 });
+    browser = await chromium.launch({ executablePath: program!, args: ['--no-sandbox'] });
+    context = await browser.newContext();
+    page = await context.newPage();
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    page.on('pageerror', (error) => faults.push(String(error)));
+    const user = await site.user('aino', [
+      ['accountant', id],
+      ['operator', id],
+    ]);
+    await page.goto(`${url}/link/${await makeLink(database.db, user, 'sign_in')}`);
+    await page.click('button');
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await site?.close();
+    clinic?.remove();
+  });
+
+  test('a link signs in, and the first page shows the clinic with its hostile name as text', async () => {
+    expect(page.url()).toBe(`${url}/clinics`);
+    expect(await page.textContent('tbody tr')).toContain(hostileName);
+    expect(await page.locator('img').count()).toBe(0);
+  });
+
+  test('each screen of the navigation opens, without an error and without a serious finding of axe', async () => {
+    const links = await page.locator('nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
+    await page.goto(`${url}/${id}/month`);
+    const own = await page.locator('nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
+    const paths = [...new Set([...links, ...own, '/account'])];
+    expect(paths.length).toBeGreaterThan(7);
+    for (const path of paths) {
+      const answer = await page.goto(`${url}${path}`);
+      expect([path, answer?.status()]).toEqual([path, 200]);
+      await page.evaluate(axe);
+      const found: { violations: { id: string; impact: string; nodes: { html: string }[] }[] } =
+        await page.evaluate('axe.run()');
+      const serious = found.violations
+        .filter(({ impact }) => ['serious', 'critical'].includes(impact))
+        .map((each) => `${path}: ${each.id} ${each.nodes[0]?.html}`);
+      expect(serious).toEqual([]);
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test('on a screen of 320 pixels, only tables scroll sideways', async () => {
+    await page.setViewportSize({ width: 320, height: 600 });
+    for (const path of ['/clinics', `/${id}/month`, `/${id}/decide`, `/${id}/reports/vat`, `/${id}/windows`]) {
+      await page.goto(`${url}${path}`);
+      expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 320]);
+    }
+    await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  test('with the keyboard alone, the first stop skips to the content', async () => {
+    await page.goto(`${url}/clinics`);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('content');
+  });
+
+  test('a changed language stays, and signing out ends the session', async () => {
+    await page.goto(`${url}/account`);
+    await page.selectOption('select[name=language]', 'fi');
+    await page.click('form[action="/account/language"] button');
+    expect(await page.getAttribute('html', 'lang')).toBe('fi');
+    await page.click('form[action="/sign-out"] button');
+    expect(page.url()).toBe(`${url}/sign-in`);
+    await page.goto(`${url}/clinics`);
+    expect(page.url()).toContain('/sign-in');
+  });
+});
