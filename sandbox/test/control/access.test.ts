@@ -172,6 +172,10 @@ test('several installations: clinics, limits, tokens, clocks and quirks of their
   await control('POST', '/4712/sandbox/clock', { advance: 'P1D' });
   await control('POST', '/4712/sandbox/quirks', { order: 'id_desc' });
   await control('POST', '/4712/sandbox/live?events=5');
+  // The path has an id beside the installation.
+  expect(
+    (await control('PATCH', '/4712/sandbox/departments/11', { automatic_financial_period_lock_enabled: true })).status,
+  ).toBe(200);
   expect((await control('GET', 'quirks')).json.order).toBe('id');
   const [mine, theirs] = await Promise.all([get('invoice/'), page('other-token')]);
   expect(Date.parse(theirs.headers.get('date') ?? '') - Date.parse(mine.headers.get('date') ?? '')).toBeGreaterThan(

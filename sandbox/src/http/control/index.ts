@@ -60,7 +60,9 @@ const add = (
     summary: route.summary,
     operationId: `sandbox_${route.method.toLowerCase()}_${route.path.replace(/[^a-z]+/g, '_')}`,
     ...(isShown ? {} : { hide: true }),
-    ...(names.length === 0 ? {} : { params: z.object(Object.fromEntries(names.map((one) => [one, params[one]]))) }),
+    ...(names.length === 0
+      ? {}
+      : { params: z.looseObject(Object.fromEntries(names.map((one) => [one, params[one]]))) }),
     ...(route.query ? { querystring: route.query } : {}),
     ...(route.body ? { body: route.body } : {}),
     response: { 200: (route.answer ?? z.looseObject({})).describe('Done') },
