@@ -161,14 +161,21 @@ class Search {
   #read(template: Template, values: readonly string[], depth: number): Found {
     const isJoint = !hasLetter(template);
     // A single word between signs may be anything, such as the name of a field, so it stays as it is.
-    const parts = values.map((value) =>
-      isJoint && !value.includes(' ') ? { text: value, score: 0 } : this.best(value, depth + 1),
+    const parts = values.map((value, at) =>
+      (isJoint && !value.includes(' ')) || (template.holes[at] === 'name' && !this.#isText(value))
+        ? { text: value, score: 0 }
+        : this.best(value, depth + 1),
     );
     const inside = parts.reduce((recognised, { score }) => recognised + score, 0);
     const texts = parts.map(({ text }) => text);
     const text = isJoint ? joined(template, texts) : this.#translated(template, texts);
     const score = isJoint && inside === 0 ? 0 : sizeOf(template) + inside;
     return { text, score, before: template.literals[0] === '' ? (values[0]?.length ?? 0) : 0 };
+  }
+
+  /** Whether the value of a parameter `name` is a text, such as `without a name`. Other names are those of users. */
+  #isText(value: string): boolean {
+    return value.includes(' ') && this.#index.exact.has(value);
   }
 
   #translated({ key, holes, fixed }: Template, texts: readonly string[]): string {

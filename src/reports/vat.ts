@@ -32,7 +32,8 @@ export interface VatInput extends ReportInput {
 }
 
 const rare = (name: 'base_not_compared' | 'tax_not_compared') =>
-  columnsOf(name).map((column) => ({ ...column, isRare: true as const }));
+  // A copy would read the heading now, in English.
+  columnsOf(name).map((column) => Object.assign(column, { isRare: true as const }));
 
 /** The rows of at most this many invoices are read at a time. */
 const invoicesAtOnce = 500;

@@ -38,3 +38,10 @@ test.each(foreign)('every form of every text of the catalogue, in %s', (language
   });
   expect(wrong).toEqual([]);
 });
+
+test('the name of a VAT group stays as users wrote it', () => {
+  const text =
+    'VAT group VAT 10 % at 10 % is valid 2013-01-01 to 2024-12-31, but the date of the document for VAT is 2025-12-04';
+  expect(shown(text, 'fi')).toMatch(/^alv-ryhmä VAT 10 %, 10 % on voimassa 2013-01-01 – 2024-12-31, mutta/);
+  expect(shown(text, 'sv')).toMatch(/^momsgrupp VAT 10 % med 10 % gäller/);
+});

@@ -81,6 +81,9 @@ async function* sectionText(
   }
   const { decimals } = report.installation;
   const amounts = shownAmounts(shape, figures);
+  // The name of a line without an account is a text of the catalogue, such as the result of the fiscal year.
+  const keyText = (keys: Figure['keys'], name: string) =>
+    name === 'name' && keys.account === null ? shown(cellText(keys[name]), language) : cellText(keys[name]);
   const details = documents
     ? [{ name: 'document', title: inLanguage(language, () => columnTitles.document) }, ...shape.facts]
     : [];
@@ -101,7 +104,7 @@ async function* sectionText(
   for (const figure of figures) {
     const { keys, amounts: sum } = figure;
     if (shape.keys.length > 0)
-      kept.push([...shape.keys.map(({ name }) => cellText(keys[name])), ...details.map(() => ''), ...money(sum)]);
+      kept.push([...shape.keys.map(({ name }) => keyText(keys, name)), ...details.map(() => ''), ...money(sum)]);
     if (!documents) continue;
     for await (const item of itemsOf(figure)) {
       kept.push([
