@@ -26,6 +26,8 @@ export interface ReportKind {
    * lack it.
    */
   documents: readonly DocumentKind[];
+  /** The table that `--csv` must name in an example, if the report has several. */
+  table?: string;
   make(db: Connection, input: InstallationConfig, period: Period, asked: Asked): Promise<Section[]>;
 }
 
@@ -69,12 +71,14 @@ export const reports = {
     description: reportDescriptions.vat,
     of: 'month',
     documents: ['invoice', 'prepayment'],
+    table: 'vat',
     make: vat,
   },
   'eu-sales': {
     description: reportDescriptions.euSales,
     of: 'month',
     documents: ['invoice'],
+    table: 'eu_sales',
     make: euSales,
   },
   receivables: {
@@ -87,24 +91,28 @@ export const reports = {
     description: reportDescriptions.prepayments,
     of: 'day',
     documents: ['payment', 'prepayment'],
+    table: 'prepayments',
     make: prepayments,
   },
   vouchers: {
     description: reportDescriptions.vouchers,
     of: 'day',
     documents: ['invoice', 'payment'],
+    table: 'vouchers',
     make: vouchers,
   },
   clearing: {
     description: reportDescriptions.clearing,
     of: 'month',
     documents: ['payment', 'prepayment'],
+    table: 'clearing',
     make: clearing,
   },
   cutover: {
     description: reportDescriptions.cutover,
     of: 'start',
     documents: [],
+    table: 'receivables',
     make: cutover,
   },
 } as const satisfies Record<string, ReportKind>;

@@ -142,6 +142,21 @@ test('every report is among them', () => {
   expect(new Set(expected.map(([line]) => line.split(' ')[0]))).toEqual(new Set(Object.keys(reports)));
 });
 
+test.each(Object.keys(reports).map((name) => [name]))('report %s: the examples of its help work', async (name) => {
+  const help = (await vetledger(['report', name, '--help'])).stdout;
+  const lines = [...help.matchAll(/^ {2}\$ vetledger ([^\n>]+)/gm)].map(([, line = '']) => line.trim());
+  expect(lines.length).toBeGreaterThan(1);
+  for (const line of lines.filter((each) => !each.includes('"'))) {
+    const { code, stderr } = await command(line);
+    expect({ line, code, stderr }).toMatchObject({ line, code: 0 });
+  }
+});
+
+test('in another language, headings and lines without an account are translated', async () => {
+  const sheet = await command(`report balance-sheet ${month} --language fi`);
+  expect(sheet.stdout).toMatch(/^ +tilikauden tulos +equity/m);
+});
+
 test('report vat of a filed month: each column of each table adds up', async () => {
   const january = { name: '2026-01', ...monthBounds('2026-01') };
   const by = { actedBy: 'M. Virtanen', reason: 'OmaVero' };

@@ -89,7 +89,7 @@ const asked = { month: ' --month 2026-01', day: ' --as-of 2026-01-31', start: ''
 
 /** `vetledger report NAME`. */
 export function reportCommand(name: Exclude<ReportName, 'vat'>): { command: Definition<Options> } {
-  const { description, of, isOfLines }: ReportKind = reports[name];
+  const { description, of, isOfLines, table }: ReportKind = reports[name];
   const line = `vetledger report ${name}${name === 'account' ? ' 1700' : ''}`;
   const command: Definition<Options> = {
     description,
@@ -104,7 +104,7 @@ export function reportCommand(name: Exclude<ReportName, 'vat'>): { command: Defi
       isOfLines
         ? [`${line} --from 2026-01-01 --to 2026-03-31`, 'the lines of a quarter']
         : [`${line}${asked[of]} --documents`, 'with the documents of each figure'],
-      [`${line}${asked[of]} --csv > ${name}.csv`, 'for a spreadsheet'],
+      [`${line}${asked[of]} --csv${table === undefined ? '' : ` ${table}`} > ${name}.csv`, 'for a spreadsheet'],
     ],
     answer,
     run: (context, options, [account = null]) => report(context, name, options, account),
