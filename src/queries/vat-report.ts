@@ -48,6 +48,7 @@ export async function vatReport(
   const unused = await unusedWithoutVat(db, of, days.through);
   const { period, versions, version, toFile, shown, obstacle, isClosed, view } = prepared;
   const amount = formatMoney(unused.amount, of.decimals);
+  const prepaymentVat = of.mapping.policies.prepayment_vat;
   const report: InstallationReport = {
     ...{ report: 'vat', installation: of, period: days, of: 'month', recordedBy: null, outside },
     sections,
@@ -69,6 +70,7 @@ export async function vatReport(
         : [
             vatReportTexts.unusedPrepayments({
               ...{ count: unused.prepayments, amount, currency: of.currency, through: days.through },
+              postedFrom: prepaymentVat === 'listed' ? null : prepaymentVat.from,
             }),
           ]),
       ...(versions.length > 0 && view.since.length > 0 && !isPreview

@@ -111,8 +111,18 @@ export const reportTexts = catalogue('reports/reports.reportTexts', {
 export const vatReportTexts = catalogue('reports/reports.vatReportTexts', {
   prepaymentVatDiffers: ({ installation }: { installation: string }) =>
     `VAT on prepayments of ${installation} differs from the VAT of the unused amounts (E8) and may be declared twice. \`vetledger problems match\` proposes matches:`,
-  unusedPrepayments: (of: { count: number; amount: string; currency: string; through: string }) =>
-    `Not in these figures: the VAT of ${of.count === 1 ? '1 unused prepayment' : `${of.count} unused prepayments`}, ${of.amount} ${of.currency} at the end of ${of.through} (\`vetledger report prepayments --as-of ${of.through}\`). In Finland, Germany and Sweden it is due when the money is received; \`policies.prepayment_vat\` of the mapping posts it.`,
+  unusedPrepayments: (of: {
+    count: number;
+    amount: string;
+    currency: string;
+    through: string;
+    postedFrom: string | null;
+  }) =>
+    `Not in these figures: the VAT of ${of.count === 1 ? '1 unused prepayment' : `${of.count} unused prepayments`}, ${of.amount} ${of.currency} at the end of ${of.through} (\`vetledger report prepayments --as-of ${of.through}\`). ${
+      of.postedFrom === null
+        ? 'In Finland, Germany and Sweden it is due when the money is received; `policies.prepayment_vat` of the mapping posts it.'
+        : `\`policies.prepayment_vat\` of the mapping posts VAT on prepayments received from ${of.postedFrom} on. Check that the VAT of the earlier ones was declared when they were received.`
+    }`,
   filed: (of: { period: string; version: number; at: string; by: string; reason: string }) =>
     `VAT return ${of.period}, version ${of.version}: filed at ${of.at} by ${of.by} (${of.reason})`,
   toFile: (of: { period: string; version: number }) => `VAT return ${of.period}, version ${of.version}: not filed yet`,
