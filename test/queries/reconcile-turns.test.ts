@@ -2,6 +2,7 @@
 
 import { beforeEach, expect, test } from 'vitest';
 import { reconcileText } from '../../src/cli/commands/status-text.ts';
+import { instant } from '../../src/cli/render/text.ts';
 import { type PutOff, reconcileStatuses } from '../../src/queries/reconcile-turns.ts';
 import { beginTurn, endTurn } from '../../src/reconcile/turns.ts';
 import { useDatabase } from '../support/database.ts';
@@ -31,12 +32,12 @@ async function told({ checkedAt, putOff, never }: Case = {}) {
     { reconciled, complete: true, outside: {}, left_as_posted: {}, empty: false },
     putOff ?? null,
   );
-  return { ...status, next_at: minuteOf(status.next_at), text: reconcileText(status) };
+  return { ...status, next_at: minuteOf(status.next_at), text: reconcileText(status, instant, now) };
 }
 
 test('before the first turn it is the one that has passed; the daemon takes it at once', async () => {
   expect(await told()).toMatchObject({ age_seconds: null, old: true, next_at: '2026-02-10T03:00', error: null });
-  expect((await told()).text).toMatch(/^never; next 2026-02-10 03:00:\d\d UTC$/);
+  expect((await told()).text).toMatch(/^never; due since 2026-02-10 03:00:\d\d UTC$/);
 });
 
 test('after a turn it is tomorrow’s', async () => {
@@ -72,8 +73,8 @@ test('after one that failed it is an hour later, and after three tomorrow’s', 
 });
 
 test.each<[string, Case, boolean, string | null, RegExp]>([
-  ['two days ago', { checkedAt: '2026-02-08T12:00:00Z' }, false, '2026-02-10T03:00', /ago; next/],
-  ['more than that', { checkedAt: '2026-02-08T11:59:59Z' }, true, '2026-02-10T03:00', /ago, OLD; next/],
+  ['two days ago', { checkedAt: '2026-02-08T12:00:00Z' }, false, '2026-02-10T03:00', /ago; due since/],
+  ['more than that', { checkedAt: '2026-02-08T11:59:59Z' }, true, '2026-02-10T03:00', /ago, OLD; due since/],
   ['paused', { putOff: 'paused' }, false, '2026-02-10T03:00', /^never; not while its windows are paused$/],
   ['in its first load', { putOff: 'first_load' }, false, '2026-02-10T03:00', /^never; after its first load$/],
   ['turned off', { never: true }, true, null, /^never; never automatically \(reconcile\.between: never\)$/],

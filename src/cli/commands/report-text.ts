@@ -9,7 +9,7 @@ import {
   missingNote,
   shownAmounts,
 } from '../../reports/installation-report.ts';
-import type { Item, Section } from '../../reports/report-sections.ts';
+import type { Figure, Item, Section } from '../../reports/report-sections.ts';
 import type { Language } from '../../texts/catalogue.ts';
 import { labels } from '../../texts/commands/labels.ts';
 import { windowTexts } from '../../texts/commands/windows.ts';

@@ -102,15 +102,20 @@ function sealText({ sealed_at, seq, unsealed }: NonNullable<InstallationStatus['
   return unsealed === 0 ? last : `${last}; ${texts.unsealed({ count: unsealed })}`;
 }
 
-/** Example: `3 h ago; next 2026-11-25 01:23:00 UTC`. */
+/** Examples: `3 h ago; next 2026-11-25 01:23:00 UTC`, `2 d 4 h ago; due since 2026-11-25 01:23:00 UTC`. */
 export function reconcileText(
   { age_seconds: age, old, next_at, put_off, error }: ReconcileStatus,
   at: TimeText = instant,
+  now = new Date(),
 ): string {
   const last = age === null ? labels.never : labels.ago({ time: duration(age) });
-  const next = next_at === null ? texts.neverAutomatic : labels.next({ at: at(next_at) });
+  const next = next_at === null ? texts.neverAutomatic : nextText(next_at, at, now);
   const failed = error === null ? '' : texts.failed({ message: shown(error.message).replace(/\.$/, '') });
   return `${last}${old && age !== null ? labels.old : ''}${failed}; ${put_off === null ? next : putOffTexts[put_off]}`;
+}
+
+function nextText(next: Date, at: TimeText, now: Date): string {
+  return next <= now ? labels.dueSince({ at: at(next) }) : labels.next({ at: at(next) });
 }
 
 function budgetTable(budgets: InstallationStatus['budgets'], at: TimeText): string {

@@ -86,6 +86,7 @@ export const labels = catalogue('commands/labels.labels', {
   document: ({ number }: { number: string }) => `document ${number}`,
   documentDate: ({ date }: { date: string }) => ` (document date ${date})`,
   due: ({ date }: { date: string }) => `due ${date}`,
+  dueSince: ({ at }: { at: string }) => `due since ${at}`,
   groupAt: ({ group, rate }: { group: string; rate: string }) => `${group} at ${rate} %`,
   inForce: 'in force',
   installation: ({ label }: { label: string }) => `Installation ${label}`,
