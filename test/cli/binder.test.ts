@@ -144,7 +144,7 @@ test('a month that was never closed has no binder', async () => {
   expect(refused.code).toBe(1);
   expect(refused.json().error).toMatchObject({
     code: 'month_not_closed',
-    message: expect.stringContaining('closed through no day'),
+    message: expect.stringContaining('nothing is closed'),
     todo: expect.stringContaining('vetledger ledger close --through 2026-02-28 --installation 61'),
   });
   expect(readdirSync(folder)).not.toContain('binder');

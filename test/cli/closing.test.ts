@@ -34,7 +34,10 @@ describe('a month that is to be closed', () => {
   test('its checklist names what to look at, and --dry-run closes nothing', async () => {
     const { code, stdout } = await ledger('close --through 2026-03-10 --dry-run');
     expect(code).toBe(0);
-    expect(stdout).toContain(`Installation ${id}, to be closed through 2026-03-10 (closed through no day until now)`);
+    expect(stdout).toContain(`Installation ${id}, to be closed through 2026-03-10 (nothing is closed yet)`);
+    expect((await ledger('close --through 2026-03-10 --dry-run --language fi')).stdout).toMatch(
+      /mitään ei ole vielä suljettu[\s\S]*\n {2}KATSO {2}[\s\S]*\nTarkista rivit, joissa on KATSO, ennen/,
+    );
     expect(stdout).toContain('LOOK  last window: none has closed, not beyond 2026-03-10: run `vetledger sync`');
     expect(stdout).toMatch(/LOOK {2}held documents: \d+ documents? \((.*, )?\d+ role_unmapped/);
     expect(stdout).toContain('ok    late documents (`vetledger late`): none');
@@ -115,7 +118,7 @@ describe('a closed period', () => {
     ]);
     expect(await walkChains(db, id)).toMatchObject({ broken: null });
     expect((await ledger('closes')).stdout).toMatch(
-      /closed through 2026-01-31 .* by M\. Virtanen[\s\S]* reopened; closed through 2026-01-09 since {2}by A\. Laine +the statement of January was wrong/,
+      / {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0[23]:00 {2}closed through 2026-01-31 .* by M\. Virtanen[\s\S]* reopened; closed through 2026-01-09 since {2}by A\. Laine +the statement of January was wrong/,
     );
   });
 

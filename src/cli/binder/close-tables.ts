@@ -13,7 +13,7 @@ import { checklistItems } from '../commands/ledger-close-text.ts';
 export function closeTables({ close, closes, reopened }: ClosedMonth, timezone: string): Listing[] {
   const checklist = storedChecklist(close);
   return [
-    checklistTable(checklist),
+    checklistTable(checklist, timezone),
     openDocumentsTable(checklist),
     closesTable([...closes, ...(reopened === null ? [] : [reopened])], timezone),
   ];
@@ -24,14 +24,14 @@ function storedChecklist({ checklist }: RecordedClose): ClosingChecklist | null 
   return checklistAnswer.safeParse(checklist).success ? (checklist as ClosingChecklist) : null;
 }
 
-function checklistTable(checklist: ClosingChecklist | null): Listing {
+function checklistTable(checklist: ClosingChecklist | null, timezone: string): Listing {
   const line = (state: string | null, detail: string): Item => ({
     ...{ keys: {}, document: '', facts: { state, detail }, amounts: {} },
   });
   const items =
     checklist === null
       ? [line(null, binderTexts.noChecklist)]
-      : checklistItems(checklist).flatMap(({ ok, text, lines }) => [
+      : checklistItems(checklist, timezone).flatMap(({ ok, text, lines }) => [
           line(ok ? 'ok' : 'LOOK', text),
           ...lines.map((cells) => line(null, cells.filter((cell) => cell !== '').join(', '))),
         ]);

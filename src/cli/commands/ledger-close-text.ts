@@ -8,7 +8,7 @@ import { checkWords, labels } from '../../texts/commands/labels.ts';
 import { vatReturnTexts } from '../../texts/reports/vat-returns.ts';
 import { codeWord, count } from '../../wording/words.ts';
 import { type headFields, headText, personsText } from '../render/ledger.ts';
-import { columns, instant as instantText } from '../render/text.ts';
+import { columns, timeIn } from '../render/text.ts';
 import { filedReturnLines } from '../render/vat-returns.ts';
 
 /** Number of documents that are shown per list. The JSON contains more. */
@@ -28,23 +28,23 @@ export interface ChecklistItem {
 
 /** The checklist as text. `checklist` is null if the books are already closed through that day. */
 export function checklistText(
-  installation: InstallationId,
+  { id: installation, timezone }: { id: InstallationId; timezone: string },
   checklist: ClosingChecklist | null,
   through: CalendarDate,
 ): string {
   if (checklist === null) return texts.alreadyClosed({ installation, through });
   return [
-    texts.title({ installation, through, until: checklist.closed_through ?? texts.noDay }),
-    ...checklistItems(checklist).flatMap(itemText),
-    checklist.ok ? texts.ok : texts.look,
+    texts.title({ installation, through, until: checklist.closed_through }),
+    ...checklistItems(checklist, timezone).flatMap(itemText),
+    checklist.ok ? texts.ok : texts.look({ word: checkWords.look }),
   ].join('\n');
 }
 
-/** The items of a checklist, in the order in which they are shown. */
-export function checklistItems(checklist: ClosingChecklist): ChecklistItem[] {
+/** The items of a checklist, in the order in which they are shown. Times are local times of `timezone`. */
+export function checklistItems(checklist: ClosingChecklist, timezone: string): ChecklistItem[] {
   const { last_window: window, held, late, drafts, remarks, undelivered, differences, clearing } = checklist;
   const { unused_prepayments: unused, liabilities_in_debit: inDebit, owed_as_revenue: owed } = checklist;
-  const read = window.to === null ? texts.noWindow : texts.lastWindow({ at: instantText(window.to) });
+  const read = window.to === null ? texts.noWindow : texts.lastWindow({ at: timeIn(timezone)(window.to) });
   return [
     item(window.ok, window.ok ? read : texts.notBeyond({ window: read, through: checklist.through })),
     item(held.ok, texts.held({ documents: documentCount(held) }), { listed: held }),

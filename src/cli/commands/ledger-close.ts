@@ -159,12 +159,13 @@ function close(context: CommandContext, options: Options): Promise<number> {
     if (isDry) {
       const installations = chosen.map(({ id }) => ({ installation: id, checklist: checklist(id) }));
       await context.result({ dry_run: true, through, installations }, () =>
-        installations.map((each) => checklistText(each.installation, each.checklist, through)).join('\n\n'),
+        chosen.map((each) => checklistText(each, checklist(each.id), through)).join('\n\n'),
       );
       return 0;
     }
     if (toClose.length > 0) {
-      for (const { id } of toClose) context.note(`${context.show(() => checklistText(id, checklist(id), through))}\n`);
+      for (const each of toClose)
+        context.note(`${context.show(() => checklistText(each, checklist(each.id), through))}\n`);
       const names = toClose.map(({ id }) => id).join(', ');
       const question = closeTexts.question({ installations: names, through });
       if (!(await agreed(context, options, question, 'ledger close'))) {

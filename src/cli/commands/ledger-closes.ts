@@ -8,7 +8,7 @@ import { date, instant } from '../answer.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { personsText } from '../render/ledger.ts';
-import { columns, instant as instantText } from '../render/text.ts';
+import { columns, timeIn } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 
 interface Options {
@@ -47,20 +47,27 @@ export const command: Definition<Options> = {
 
 function closes(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db, config }) => {
-    const installations: { installation: InstallationId; closes: RecordedClose[] }[] = [];
-    for (const { id } of chosenInstallations(config, options.installation)) {
-      installations.push({ installation: id, closes: await recordedCloses(db, id) });
-    }
-    await context.result({ installations }, () => installations.map(closesText).join('\n'));
+    const chosen = chosenInstallations(config, options.installation);
+    const installations: ClosesOfInstallation[] = [];
+    for (const { id } of chosen) installations.push({ installation: id, closes: await recordedCloses(db, id) });
+    const zones = new Map(chosen.map(({ id, timezone }) => [id, timezone]));
+    await context.result({ installations }, () =>
+      installations.map((each) => closesText(each, zones.get(each.installation) ?? 'UTC')).join('\n'),
+    );
     return 0;
   });
 }
 
-/** The closes and reopenings of an installation, a line each. */
-function closesText({ installation, closes }: { installation: InstallationId; closes: RecordedClose[] }): string {
+interface ClosesOfInstallation {
+  installation: InstallationId;
+  closes: RecordedClose[];
+}
+
+/** The closes and reopenings of an installation, a line each, in local time of `timezone`. */
+function closesText({ installation, closes }: ClosesOfInstallation, timezone: string): string {
   if (closes.length === 0) return closeTexts.neverClosed({ installation });
   const lines = closes.map((each) => [
-    instantText(each.at),
+    timeIn(timezone)(each.at),
     each.kind === 'close' ? closeTexts.closedThrough(each) : closeTexts.reopened(each),
     each.by === undefined
       ? closeTexts.noName

@@ -4,11 +4,10 @@ import { catalogue } from '../catalogue.ts';
 export const checklistTexts = catalogue('commands/closing.checklistTexts', {
   alreadyClosed: ({ installation, through }: { installation: number; through: string }) =>
     `Installation ${installation}: already closed through ${through}.`,
-  title: ({ installation, through, until }: { installation: number; through: string; until: string }) =>
-    `Installation ${installation}, to be closed through ${through} (closed through ${until} until now)`,
-  noDay: 'no day',
+  title: ({ installation, through, until }: { installation: number; through: string; until: string | null }) =>
+    `Installation ${installation}, to be closed through ${through} (${until === null ? 'nothing is closed yet' : `closed through ${until} until now`})`,
   ok: 'Nothing needs attention.',
-  look: 'Check the lines with LOOK before you close.',
+  look: ({ word }: { word: string }) => `Check the lines with ${word} before you close.`,
   noWindow: 'last window: none has closed',
   lastWindow: ({ at }: { at: string }) => `last window: read the source up to ${at}`,
   notBeyond: ({ window, through }: { window: string; through: string }) =>

@@ -26,7 +26,7 @@ export const booksErrors = catalogue('errors/books.booksErrors', {
     closedThrough: string | null;
   }): PlainError => ({
     code: 'month_not_closed',
-    message: `${of.month} was never closed in the books of installation ${of.installation} (closed through ${of.closedThrough ?? 'no day'}), so it has no closing binder.`,
+    message: `${of.month} was never closed in the books of installation ${of.installation} (${of.closedThrough === null ? 'nothing is closed' : `closed through ${of.closedThrough}`}), so it has no closing binder.`,
     todo: `Close it first: \`vetledger ledger close --through ${of.through} --installation ${of.installation}\`. The reports of an open month: \`vetledger report\`.`,
   }),
   latestDaysOpen: (of: { installation: number; through: string }): PlainError => ({
