@@ -6,9 +6,9 @@ import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { closeTexts, checklistTexts as texts } from '../../texts/commands/closing.ts';
 import { checkWords, labels } from '../../texts/commands/labels.ts';
 import { vatReturnTexts } from '../../texts/reports/vat-returns.ts';
-import { codeWord, count } from '../../wording/words.ts';
+import { codeWord, count, timeIn } from '../../wording/words.ts';
 import { type headFields, headText, personsText } from '../render/ledger.ts';
-import { columns, timeIn } from '../render/text.ts';
+import { columns } from '../render/text.ts';
 import { filedReturnLines } from '../render/vat-returns.ts';
 
 /** Number of documents that are shown per list. The JSON contains more. */
