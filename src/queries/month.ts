@@ -134,7 +134,7 @@ function countsOf(of: z.infer<typeof storedChecklist>): ItemCounts {
     ...{ held: held.count, late: late.count, drafts: drafts?.count, remarks: remarks.count },
     ...{ undelivered: undelivered?.count, differences: differences.equations.length },
     ...{ clearing: clearing.accounts.length, unused_prepayments: of.unused_prepayments.accounts.length },
-    owed_as_revenue: of.owed_as_revenue?.found.reduce((sum, { rows }) => sum + rows, 0),
+    owed_as_revenue: of.owed_as_revenue?.found.reduce((count, { rows }) => count + rows, 0),
     liabilities_in_debit: of.liabilities_in_debit?.accounts.length,
     vat_returns: of.vat_returns && of.vat_returns.changed.length + of.vat_returns.late.missed,
   };

@@ -35,7 +35,7 @@ export function actionsView({ installation, query, choices, counts, page }: Show
     ${table({
       columns: [{ title: texts.kind }, { title: columns.number, isNumber: true }],
       rows: counts.map(({ kind, n }) => [html`<a href=${local(path, { ...kept, kind })}>${kindName(kind)}</a>`, n]),
-      total: [consoleTexts.total, counts.reduce((sum, { n }) => sum + n, 0)],
+      total: [consoleTexts.total, counts.reduce((all, { n }) => all + n, 0)],
     })}
     ${table({
       columns: [

@@ -95,7 +95,7 @@ function totalsView({ totals, query, installation: { decimals } }: Shown, path: 
       html`<a href=${local(path, { ...kept, state })} class=${state === 'refused' ? 'needed' : undefined}>${states[state]}</a>`,
       ...[units, money(amount), from, through],
     ]),
-    total: [consoleTexts.total, totals.reduce((sum, { units }) => sum + units, 0)],
+    total: [consoleTexts.total, totals.reduce((all, { units }) => all + units, 0)],
   });
 }
 
