@@ -12,6 +12,9 @@ import { userTexts } from '../../texts/console/users.ts';
 import { type Definition, option } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 
+/** A statement of a page ends before the time limit of its request. */
+const statementTimeoutMs = 10_000;
+
 interface Options {
   listen?: ListenAddress;
 }
@@ -39,7 +42,10 @@ async function serve(context: CommandContext, { listen }: Options): Promise<numb
   const log = createLog(context.env.VETLEDGER_LOG ?? 'info');
   const postgres = await databaseOf(context, config);
   const url = postgres.consoleUrl ?? postgres.url;
-  const db = openDatabase(url, { max: 10, report: (line) => log.warn({ database: true }, line) });
+  const db = openDatabase(url, {
+    ...{ max: 10, statementTimeoutMs },
+    report: (line) => log.warn({ database: true }, line),
+  });
   try {
     await checkSchema(db);
     // Loaded here, so that `--help` of other commands does not load it.

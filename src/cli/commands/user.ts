@@ -215,7 +215,7 @@ async function record(trx: Connection, kind: ActionKind, by: ActedBy, input: obj
 }
 
 /** The address under which users reach the console. */
-export function consoleAddress({ console: configured }: Config): string {
+function consoleAddress({ console: configured }: Config): string {
   const [host] = configured?.hosts ?? [];
   return host === undefined ? `http://127.0.0.1:${configured?.port ?? 8095}` : `https://${host}`;
 }

@@ -1,4 +1,6 @@
+import { isCalendarDate } from '../../domain/dates.ts';
 import { csvRow } from '../../ledger/export/csv-cell.ts';
+import type { CalendarDate } from '../../terms.ts';
 import { consoleTexts as texts } from '../../texts/console/console.ts';
 import { html, local, type Node } from '../html.ts';
 import type { Answer } from '../route.ts';
@@ -30,6 +32,12 @@ export function pageLinks(path: string, query: Query, next: string | null): Node
 /** The number after which a page begins. Null if the query has none. */
 export function numberAfter({ after = '' }: Query): number | null {
   return /^\d{1,15}$/.test(after) ? Number(after) : null;
+}
+
+/** The day in a field of a filter. Null for an empty field, or one with a fault. */
+export function dayIn(query: Query, name: string): CalendarDate | null {
+  const given = query[name] ?? '';
+  return isCalendarDate(given) ? given : null;
 }
 
 /** A CSV file of rows with a heading. Null becomes an empty cell, and a time becomes UTC. */

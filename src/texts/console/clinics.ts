@@ -7,7 +7,6 @@ export const clinicsTexts = catalogue('console/clinics.clinicsTexts', {
   health: 'State',
   lastWindow: 'Last window',
   never: 'never',
-  problems: 'Problems',
   held: 'Held',
   late: 'Late',
   refused: 'Refused by the ERP',
@@ -18,9 +17,7 @@ export const clinicsTexts = catalogue('console/clinics.clinicsTexts', {
   notChecked: 'not yet',
   agrees: ({ at }: { at: string }) => `yes, ${at}`,
   differs: ({ equations, at }: { equations: string; at: string }) => `no: ${equations}, ${at}`,
-  old: 'old',
   cause: 'Next step',
-  noDaemon: 'no daemon',
   summary: ({ clinics, problems }: { clinics: number; problems: number }) =>
     `${clinics === 1 ? '1 clinic' : `${clinics} clinics`}, ${problems === 1 ? '1 problem' : `${problems} problems`}`,
 });

@@ -9,7 +9,6 @@ export const consoleTexts = catalogue('console/console.consoleTexts', {
   signOut: 'Sign out',
   booksOpen: 'no period is closed',
   booksClosed: ({ through }: { through: string }) => `closed through ${through}`,
-  account: 'Account',
   filter: 'Filter',
   search: 'Search',
   all: 'all',

@@ -1,5 +1,6 @@
-import { dayAfter, instantOf, isCalendarDate } from '../../../domain/dates.ts';
+import { dayAfter, instantOf } from '../../../domain/dates.ts';
 import type { AuditFilter } from '../../../queries/audit.ts';
+import { dayIn } from '../../parts/pages.ts';
 
 type Query = Readonly<Record<string, string>>;
 
@@ -13,11 +14,7 @@ export function readPart({ part }: Query): AuditPart {
 /** Reads the fields of the form. Fields with a fault count as empty. Days are those of the clinic's zone. */
 export function readFilter(query: Query, timezone: string): AuditFilter {
   const text = (name: string) => (query[name] ?? '').slice(0, 200) || null;
-  const day = (name: string) => {
-    const given = text(name);
-    return given !== null && isCalendarDate(given) ? given : null;
-  };
-  const [from, to] = [day('from'), day('to')];
+  const [from, to] = [dayIn(query, 'from'), dayIn(query, 'to')];
   return {
     ...{ kind: text('kind'), person: text('person') },
     from: from === null ? null : instantOf(from, timezone),

@@ -1,6 +1,7 @@
 import { isCalendarDate } from '../../../domain/dates.ts';
 import type { AfterUnit, ListedState, UnitFilter } from '../../../queries/delivered-units.ts';
 import { unitStateNames } from '../../../texts/console/delivery.ts';
+import { dayIn } from '../../parts/pages.ts';
 
 type Query = Readonly<Record<string, string>>;
 
@@ -8,14 +9,10 @@ export const listedStates = Object.keys(unitStateNames) as ListedState[];
 
 /** Reads the fields of the form. Fields with a fault count as empty. */
 export function readFilter(query: Query): UnitFilter {
-  const day = (name: string) => {
-    const text = query[name] ?? '';
-    return isCalendarDate(text) ? text : null;
-  };
   const batch = query.batch ?? '';
   return {
     state: listedStates.find((each) => each === query.state) ?? null,
-    ...{ from: day('from'), through: day('through') },
+    ...{ from: dayIn(query, 'from'), through: dayIn(query, 'through') },
     search: (query.q ?? '').trim().slice(0, 100) || null,
     batch: /^\d{1,15}$/.test(batch) ? Number(batch) : null,
   };

@@ -1,16 +1,13 @@
-import { dayAfter, instantOf, isCalendarDate } from '../../../domain/dates.ts';
+import { dayAfter, instantOf } from '../../../domain/dates.ts';
 import type { WindowFilter } from '../../../queries/windows.ts';
+import { dayIn } from '../../parts/pages.ts';
 
 const kinds = ['window', 'backfill', 'replay'] as const;
 export const windowKinds: readonly string[] = kinds;
 
 /** Reads the fields of the form. Fields with a fault count as empty. Days are those of the clinic's zone. */
 export function readFilter(query: Readonly<Record<string, string>>, timezone: string): WindowFilter {
-  const day = (name: string) => {
-    const text = query[name] ?? '';
-    return isCalendarDate(text) ? text : null;
-  };
-  const [from, to] = [day('from'), day('to')];
+  const [from, to] = [dayIn(query, 'from'), dayIn(query, 'to')];
   return {
     failedOnly: query.outcome === 'failed',
     kind: kinds.find((each) => each === query.kind) ?? null,
