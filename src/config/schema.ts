@@ -346,7 +346,7 @@ export const configSchema = z.strictObject({
         .describe('Addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.'),
     })
     .optional()
-    .describe('The console in the browser, a process of its own. Default: off, except in `dev`.'),
+    .describe('The console in the browser, which runs as a separate process. Default: off, except in `dev`.'),
   retention: z
     .strictObject({
       window_days: days(365).describe('Windows. The latest window of an installation stays.'),

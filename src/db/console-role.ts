@@ -13,7 +13,7 @@ export const consoleSchema = 'vetledger_console';
 /** The setting with the installations that a transaction of the console reads, as `{4711,4712}`. */
 const setting = 'vetledger.installations';
 
-/** Tables of the whole database that tell nothing of one installation. */
+/** Tables of the whole database. They contain no data of a single installation. */
 const globalTables = ['migration', 'meta', 'daemon', 'backup', 'field_map'];
 
 /** Tables without a column `installation`: the text of this column begins with it. */

@@ -10,7 +10,7 @@ export interface Pause {
   since: Date;
 }
 
-/** What of an installation is paused. `delivery` is absent if nothing is delivered. */
+/** The pauses of an installation. `delivery` is absent if the installation delivers nothing. */
 export type Pauses = { windows: Pause | null; delivery?: Pause | null };
 
 /** The pauses of an installation, without their reasons. */

@@ -49,7 +49,7 @@ export function passwordFields(): Node {
   ${field({ name: 'again', label: signInTexts.newPasswordAgain, ...each })}`;
 }
 
-/** What is wrong with an entry, above its form. */
+/** The fault of an entry, above its form. Null without a fault. */
 export function problem(text: string | null): Node | null {
   return text === null ? null : html`<p class="problem" role="alert">${text}</p>`;
 }

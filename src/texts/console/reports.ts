@@ -39,7 +39,7 @@ export const reportFields = catalogue('console/reports.reportFields', {
   form: 'Boxes of the return form',
 });
 
-/** What is wrong with the form of a report. */
+/** The faults of the form of a report. */
 export const reportFaults = catalogue('console/reports.reportFaults', {
   days: 'These days do not fit together, so the report has its usual days. Give a month, one day, or a first and a last day in this order.',
   time: 'The time of recording is neither a day nor a time, so the report has all entries. Give a day such as 2026-02-03, or 2026-02-03 14:30.',

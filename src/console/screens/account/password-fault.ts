@@ -1,7 +1,7 @@
 import { signInTexts } from '../../../texts/console/console.ts';
 import { passwordLength } from '../../users/passwords.ts';
 
-/** What is wrong with a new password, as a text that is made later. Null if nothing is. */
+/** The fault of a new password. The function makes its text in the language of the page. Null without a fault. */
 export function passwordFault({ password = '', again }: Readonly<Record<string, string>>): (() => string) | null {
   const { min, max } = passwordLength;
   if (password.length < min || password.length > max) return () => signInTexts.passwordShort({ min, max });

@@ -15,7 +15,7 @@ function latePath(id: number): string {
   return `/${id}/actions/late`;
 }
 
-/** The form, and below it the effect of the chosen decision. `fault` is what is wrong with the form that was sent. */
+/** The form, and below it the effect of the chosen decision. `fault` is the fault of the form that was sent. */
 export async function showLate(
   request: InstallationRequest,
   fields: ChoiceFields,

@@ -11,7 +11,7 @@ import { type AskedKind, isAskedKind } from '../../users/permitted-actions.ts';
 import { askByForm } from './ask.ts';
 import { pausesPath } from './pauses-link.ts';
 
-/** What is paused, with a form for each change. `fault` is what is wrong with the form that was sent. */
+/** The paused work, with a form for each change. `fault` is the fault of the form that was sent. */
 export async function showPauses(request: InstallationRequest, fault: (() => string) | null = null): Promise<Answer> {
   const { db, installation } = request;
   const pauses = await pausesNow(db, installation);

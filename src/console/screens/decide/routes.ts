@@ -5,7 +5,7 @@ import type { Answer, InstallationRequest, Route } from '../../route.ts';
 import { filterOf } from './filter.ts';
 import { csvCells, csvHeading, decidePage } from './view.ts';
 
-/** To decide: what is held, late, missing or refused, and what does each decision do? */
+/** The screen To decide lists held, late, missing and refused documents, and shows the effect of each decision. */
 export const decideRoutes: readonly Route[] = [
   {
     ...{ method: 'GET', path: '/:installation/decide', audit: 'nothing', answer: show },

@@ -127,7 +127,7 @@ function itemTable({ installation, rows, options }: Shown): Node | null {
   });
 }
 
-/** What is wrong, what was decided, and what each decision would do. */
+/** The problem of a document, the recorded decision, and the effect of each possible decision. */
 function advice(
   item: OpenItem,
   options: Options | null,

@@ -14,7 +14,7 @@ import { pausesLink } from '../actions/pauses-link.ts';
 import { readFilter, unitAfter } from './filter.ts';
 import { deliveryView } from './view.ts';
 
-/** What is in the ERP? */
+/** The screen Delivery shows which entries and daily summaries the ERP has. */
 export const deliveryRoutes: readonly Route[] = [
   {
     method: 'GET',

@@ -23,7 +23,7 @@ export interface Choice {
   after: LinePlace | null;
   /** The table of the file to download; null for a page. */
   csv: string | null;
-  /** What is wrong with the entry. Null if nothing is. */
+  /** The fault of the entry. Null without a fault. */
   fault: 'days' | 'time' | null;
 }
 
