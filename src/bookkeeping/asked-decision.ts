@@ -52,7 +52,7 @@ export async function performDecision(
   trx: Connection,
   installation: InstallationConfig,
   { id, subject: actedBy, reason, input, shownHash: shown }: AskedAction,
-  clock: () => Date,
+  { clock }: { clock(): Date },
 ): Promise<void> {
   const request = lateRequest.parse(JSON.parse(input));
   const { decision } = request;

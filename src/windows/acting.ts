@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type AskedAction, expireAction, hasOutcome, pendingActions, refuseAction } from '../actions/asking.ts';
-import { type ActedBy, ActionOver, hashOf } from '../actions/record.ts';
-import { performDecision } from '../bookkeeping/asked-decision.ts';
+import { ActionOver } from '../actions/record.ts';
 import { changedIdentities } from '../bookkeeping/identity.ts';
 import { mappingsInForce } from '../bookkeeping/mapping-versions.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
@@ -13,49 +12,17 @@ import type { Connection } from '../db/rows.ts';
 import { withLease } from '../db/with-lease.ts';
 import { dateIn } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';
-import { pauseDelivery, resumeDelivery } from '../erp/outbox/state.ts';
-import { type Pauses, pausesNow, shownPause } from '../queries/pauses.ts';
 import type { App } from '../runtime/app.ts';
 import { systemClock } from '../runtime/system-clock.ts';
-import { setPaused } from '../sync/pauses.ts';
-import type { InstallationId } from '../terms.ts';
 import { actionErrors } from '../texts/errors/actions.ts';
 import { startLooks } from './looks.ts';
+import { performers } from './performers/index.ts';
 
 /** Interval of looks for requests of the console. */
 const lookEveryMs = 1_000;
 
 /** The parts of the app that acting uses. */
 export type ActingPorts = Pick<App, 'db' | 'promptDb' | 'config' | 'clock' | 'log'>;
-
-type Perform = (
-  trx: Connection,
-  installation: InstallationConfig,
-  action: AskedAction,
-  clock: () => Date,
-) => Promise<void>;
-
-/** The code that performs each kind of action, in one transaction with its outcome. */
-const performers: Record<AskedKind, Perform> = {
-  decide_late: performDecision,
-  pause_windows: changePause('windows', (trx, id, by) => setPaused(trx, id, true, by)),
-  resume_windows: changePause('windows', (trx, id, by) => setPaused(trx, id, false, by)),
-  pause_delivery: changePause('delivery', pauseDelivery),
-  resume_delivery: changePause('delivery', resumeDelivery),
-};
-
-/** Throws UserError if the state differs from the one that the person saw. The watch sets the Schedules from the state. */
-function changePause(
-  what: keyof Pauses,
-  change: (trx: Connection, installation: InstallationId, by: ActedBy) => Promise<boolean>,
-): Perform {
-  return async (trx, installation, { id, subject: actedBy, reason, shownHash }) => {
-    const { [what]: present } = await pausesNow(trx, installation);
-    if (present === undefined) throw new UserError(actionErrors.noEffect(), 1);
-    if (shownHash !== hashOf(shownPause(present))) throw new UserError(actionErrors.changed(), 2);
-    await change(trx, installation.id, { actedBy, reason, asked: { id } });
-  };
-}
 
 /**
  * Performs the actions that users ask for in the console, one after another. It is a loop of the daemon that depends only on
@@ -137,10 +104,10 @@ export class Acting {
 
   /** Performs an action in a transaction. Throws if its outcome would not be recorded with it. */
   async #perform(trx: Connection, configured: InstallationConfig, action: AskedAction, kind: AskedKind): Promise<void> {
-    const { config, clock } = this.#app;
+    const { config } = this.#app;
     await this.#requireRight(trx, configured, action, kind);
     const [inForce] = await mappingsInForce(trx, [configured], { followFile: config.followMappingFile });
-    await performers[kind](trx, inForce?.installation ?? configured, action, clock);
+    await performers[kind](trx, inForce?.installation ?? configured, action, this.#app);
     if (!(await hasOutcome(trx, action.id))) throw new UserError(actionErrors.noEffect(), 1);
   }
 

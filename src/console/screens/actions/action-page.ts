@@ -8,8 +8,7 @@ import { html, type Node } from '../../html.ts';
 import { problem } from '../../parts/fields.ts';
 import type { Answer, InstallationRequest } from '../../route.ts';
 import { isAskedKind, permittedActions } from '../../users/permitted-actions.ts';
-import { lateAsked } from './late.ts';
-import { pausesPath } from './pauses-link.ts';
+import { shownRequests } from './requests.ts';
 
 /** The page of an action: who asked for what, and its outcome. It is loaded again while the action is pending. */
 export async function showAction({
@@ -32,8 +31,7 @@ export async function showAction({
   // The reason of a decision may contain names of clients.
   const seesReason =
     needs === 'operate' || rights.may('read_books', installation.id) || action.subject === session.name;
-  const asked = kind === 'decide_late' ? lateAsked(installation.id, action.input) : null;
-  const form = kind === 'decide_late' ? asked?.form : pausesPath(installation.id);
+  const asked = shownRequests[kind](installation.id, action.input);
   const isOver = outcome.state === 'refused' || outcome.state === 'expired';
   return {
     page: {
@@ -47,9 +45,9 @@ export async function showAction({
             <dt>${actionTexts.askedBy}</dt><dd>${action.subject}</dd>
             <dt>${actionTexts.askedAt}</dt><dd>${at(action.askedAt)}</dd>
             ${seesReason ? html`<dt>${actionTexts.reason}</dt><dd>${visible(action.reason)}</dd>` : null}
-            ${asked?.view()}
+            ${asked?.view?.()}
           </dl>
-          ${form === undefined || !isOver || !rights.may(needs, installation.id) ? null : html`<p><a href=${form}>${actionTexts.again}</a></p>`}`;
+          ${asked === null || !isOver || !rights.may(needs, installation.id) ? null : html`<p><a href=${asked.form}>${actionTexts.again}</a></p>`}`;
       },
     },
   };

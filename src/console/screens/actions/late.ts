@@ -10,6 +10,7 @@ import type { Answer, InstallationRequest } from '../../route.ts';
 import { askByForm } from './ask.ts';
 import { type ChoiceFields, readChoice, weighed } from './late-choice.ts';
 import { choiceForm, weighedView } from './late-view.ts';
+import type { ShownRequest } from './shown-request.ts';
 
 function latePath(id: number): string {
   return `/${id}/actions/late`;
@@ -43,7 +44,7 @@ export function askLate(request: InstallationRequest): Promise<Answer> {
 }
 
 /** The decision and the documents of a request, and the address of its form. Null if another build asked. */
-export function lateAsked(installation: InstallationId, input: string): { view: () => Node; form: string } | null {
+export function lateAsked(installation: InstallationId, input: string): ShownRequest | null {
   const { success, data } = lateRequest.safeParse(JSON.parse(input));
   if (!success) return null;
   return { view: () => requestView(installation, data), form: local(latePath(installation), fieldsOf(data)) };

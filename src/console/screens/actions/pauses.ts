@@ -7,9 +7,11 @@ import { html, type Node } from '../../html.ts';
 import { form } from '../../layout.ts';
 import { field, problem } from '../../parts/fields.ts';
 import type { Answer, InstallationRequest } from '../../route.ts';
-import { type AskedKind, isAskedKind } from '../../users/permitted-actions.ts';
+import type { AskedKind } from '../../users/permitted-actions.ts';
 import { askByForm } from './ask.ts';
 import { pausesPath } from './pauses-link.ts';
+
+const pauseKinds: readonly AskedKind[] = ['pause_windows', 'resume_windows', 'pause_delivery', 'resume_delivery'];
 
 /** The paused work, with a form for each change. `fault` is the fault of the form that was sent. */
 export async function showPauses(request: InstallationRequest, fault: (() => string) | null = null): Promise<Answer> {
@@ -26,8 +28,8 @@ export async function showPauses(request: InstallationRequest, fault: (() => str
 }
 
 export function askPause(request: InstallationRequest): Promise<Answer> {
-  const { kind = '' } = request.form;
-  const asked = isAskedKind(kind) && kind !== 'decide_late' ? { kind, input: {} } : null;
+  const kind = pauseKinds.find((each) => each === request.form.kind);
+  const asked = kind === undefined ? null : { kind, input: {} };
   return askByForm(request, asked, (fault) => showPauses(request, fault));
 }
 

@@ -1,0 +1,15 @@
+import type { InstallationId } from '../../../terms.ts';
+import type { AskedKind } from '../../users/permitted-actions.ts';
+import { lateAsked } from './late.ts';
+import { pausesPath } from './pauses-link.ts';
+import type { ShownRequest } from './shown-request.ts';
+
+/** Reads the request of each kind of action from its JSON. Null if another build asked. */
+export const shownRequests: Record<AskedKind, (installation: InstallationId, input: string) => ShownRequest | null> = {
+  decide_late: lateAsked,
+  ...{ pause_windows: ofPauses, resume_windows: ofPauses, pause_delivery: ofPauses, resume_delivery: ofPauses },
+};
+
+function ofPauses(installation: InstallationId): ShownRequest {
+  return { form: pausesPath(installation) };
+}

@@ -1,0 +1,20 @@
+import { type ActedBy, hashOf } from '../../actions/record.ts';
+import type { Connection } from '../../db/rows.ts';
+import { UserError } from '../../domain/errors.ts';
+import { type Pauses, pausesNow, shownPause } from '../../queries/pauses.ts';
+import type { InstallationId } from '../../terms.ts';
+import { actionErrors } from '../../texts/errors/actions.ts';
+import type { Perform } from './performer.ts';
+
+/** Pauses or resumes windows or delivery. The watch sets the Schedules from the state. */
+export function changePause(
+  what: keyof Pauses,
+  change: (trx: Connection, installation: InstallationId, by: ActedBy) => Promise<boolean>,
+): Perform {
+  return async (trx, installation, { id, subject: actedBy, reason, shownHash }) => {
+    const { [what]: present } = await pausesNow(trx, installation);
+    if (present === undefined) throw new UserError(actionErrors.noEffect(), 1);
+    if (shownHash !== hashOf(shownPause(present))) throw new UserError(actionErrors.changed(), 2);
+    await change(trx, installation.id, { actedBy, reason, asked: { id } });
+  };
+}
