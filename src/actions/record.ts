@@ -23,7 +23,7 @@ export type ActionKind =
   | ('close_books' | 'reopen_books' | 'file_vat_return')
   | ('adopt_identity' | 'adopt_database' | 'erase_client')
   | ('approve_delivery' | 'retry_delivery' | 'undo_delivery' | 'acknowledge_batch' | 'adopt_entries')
-  | ('add_user' | 'grant_role' | 'revoke_role' | 'renew_password' | 'disable_user')
+  | ('add_user' | 'grant_role' | 'revoke_role' | 'renew_password' | 'disable_user' | 'link_user' | 'unlink_user')
   | ('pause_windows' | 'resume_windows' | 'cancel_windows' | 'nudge_windows')
   | ('pause_delivery' | 'resume_delivery' | 'cancel_delivery' | 'nudge_delivery');
 

@@ -1,32 +1,65 @@
 import { userInfo } from 'node:os';
 import type { ActedBy } from '../actions/record.ts';
-import { ConfigError } from '../domain/errors.ts';
+import { subjectNamed, subjectOfAccount } from '../console/users/subjects.ts';
+import type { Connection } from '../db/rows.ts';
+import { ConfigError, UserError } from '../domain/errors.ts';
 import { usageTexts } from '../texts/commands/usage.ts';
+import { userErrors } from '../texts/console/users.ts';
 import { commandErrors } from '../texts/errors/commands.ts';
 import { type CommandContext, usageError } from './context.ts';
 
-/** The person and the reason of a recorded action. Throws ConfigError if one of them is empty. */
-export function actedBy(options: { reason: string; by?: string }, command: string): ActedBy {
-  const [reason, by] = [options.reason.trim(), (options.by ?? accountName()).trim()];
+/** The person of `--by`, or null, and the reason. `actedBy` finds the person who is recorded. */
+export interface Stated {
+  by: string | null;
+  reason: string;
+}
+
+/** The person and the reason as given. Throws ConfigError if one of them is empty. */
+export function statedBy(options: { reason: string; by?: string | undefined }, command: string): Stated {
+  const [reason, by] = [options.reason.trim(), options.by?.trim() ?? null];
   if (reason === '') throw usageError(usageTexts.reasonEmpty, command);
   if (by === '') throw usageError(usageTexts.byEmpty, command);
-  return { actedBy: by, reason };
+  return { by, reason };
+}
+
+/** The person and the reason that are recorded with an action of the command line. Throws as `commandSubject`. */
+export async function actedBy(db: Connection, { by, reason }: Stated): Promise<ActedBy> {
+  return { actedBy: await commandSubject(db, by), reason };
+}
+
+/**
+ * The name under which the command line acts: the user of the console to whom the operating system's account is linked. Without a
+ * link, it is `by`, or the account. Throws UserError if the account is linked and `by` names another person, if `by` names a
+ * user of the console, or if the linked user is disabled.
+ */
+async function commandSubject(db: Connection, by: string | null): Promise<string> {
+  const account = accountName();
+  const linked = await subjectOfAccount(db, account);
+  if (linked === null) {
+    if (by !== null && (await subjectNamed(db, by)) !== null)
+      throw new UserError(userErrors.byIsUser({ by, account }), 1);
+    return by ?? account;
+  }
+  const { name } = linked;
+  if (linked.isDisabled) throw new UserError(userErrors.accountDisabled({ account, name }), 1);
+  if (by !== null && by.toLowerCase() !== name) throw new UserError(userErrors.accountIsLinked({ account, name }), 1);
+  return name;
 }
 
 /**
  * The responsible person and the second person. Throws ConfigError if a name is empty, if both are the same, or if the
  * configuration requires a second person and none is named.
  */
-export function personsOf(
-  options: { by?: string; second?: string },
-  { twoPersons }: { twoPersons: boolean },
+export async function personsOf(
+  { db, config }: { db: Connection; config: { twoPersons: boolean } },
+  stated: Stated,
+  options: { second?: string },
   command: string,
-): { by: string; second: string | null } {
-  const by = (options.by ?? accountName()).trim();
+): Promise<{ by: string; second: string | null }> {
+  const { actedBy: by } = await actedBy(db, stated);
   const second = options.second?.trim() ?? null;
-  if (by === '') throw usageError(usageTexts.byEmpty, command);
   if (second === '') throw usageError(usageTexts.secondEmpty, command);
-  if (second === null && twoPersons) {
+  if (second === null && config.twoPersons) {
     throw new ConfigError(commandErrors.secondPersonMissing());
   }
   if (second !== null && second.toLowerCase() === by.toLowerCase()) {

@@ -4,7 +4,7 @@ import { withTemporalClient } from '../runtime/temporal-client.ts';
 import { operatingTexts, resultTexts } from '../texts/commands/results.ts';
 import { usageTexts } from '../texts/commands/usage.ts';
 import { pauseOrResume } from '../windows/pausing.ts';
-import { actedBy } from './acting.ts';
+import { actedBy, type Stated, statedBy } from './acting.ts';
 import { chosenDeliveries } from './books.ts';
 import { by, installation } from './command.ts';
 import { type CommandContext, usageError } from './context.ts';
@@ -31,10 +31,11 @@ export const yesToAll = new Option('--yes', 'do not ask for confirmation if no i
 export function changeWindows(
   context: CommandContext,
   options: OperateOptions,
-  by: { actedBy: string; reason: string },
+  stated: Stated,
   isPaused: boolean,
 ): Promise<number> {
   return withApp(context, { temporal: 'if_reachable' }, async (app) => {
+    const by = await actedBy(app.db, stated);
     const chosen = chosenInstallations(app.config, options.installation).map(({ id }) => id);
     const changed: number[] = [];
     const change = async (client: Parameters<typeof pauseOrResume>[1]) => {
@@ -72,7 +73,7 @@ export function whoAndWhy(options: OperateOptions, command: string, { needsReaso
     throw usageError(usageTexts.reasonMissing, command);
   }
   const reason = options.reason ?? `vetledger ${command}`;
-  return actedBy({ reason, ...(options.by === undefined ? {} : { by: options.by }) }, command);
+  return statedBy({ by: options.by, reason }, command);
 }
 
 /** Asks for confirmation if no installation is named, because the command then applies to all. False if the answer is no. */

@@ -63,9 +63,6 @@ export async function grantConsole(trx: Connection, name: string, runtime: strin
     const { by } = await row(trx, { by: text }, 'select quote_ident(?) as "by"', [runtime]);
     statements.push(
       ...policies.map(({ table }) => policy(table, 'runtime_works', `to ${by} using (true) with check (true)`)),
-      `grant usage on schema ${consoleSchema} to ${by}`,
-      `grant select, insert, update, delete on ${own} to ${by}`,
-      `grant select on ${added} to ${by}`,
     );
   }
   // One statement for all: a round trip for each of 300 would make the migration slow.

@@ -78,6 +78,10 @@ export async function grantRuntime(trx: Connection, role: string): Promise<void>
     `grant usage on all sequences in schema ${schemaName} to ${to}`,
     `revoke update, delete on ${journal} from ${to}`,
     `revoke insert, update, delete on ${schemaName}.migration from ${to}`,
+    // Commands add users, and look up who acts.
+    `grant usage on schema ${consoleSchema} to ${to}`,
+    `grant select, insert, update, delete on all tables in schema ${consoleSchema} to ${to}`,
+    `revoke insert, update, delete on ${consoleSchema}.sign_in, ${consoleSchema}.refused from ${to}`,
   ];
   for (const statement of statements) await execute(trx, asWritten(statement));
 }

@@ -52,12 +52,15 @@ create table vetledger_console.subject (
   password_hash text,
   issuer text,
   issued_subject text,
+  account text,
   language text not null default 'en'::text,
   created_at timestamp with time zone not null default clock_timestamp(),
   disabled_at timestamp with time zone,
+  constraint subject_account_key UNIQUE (account),
   constraint subject_issuer_issued_subject_key UNIQUE (issuer, issued_subject),
   constraint subject_name_key UNIQUE (name),
   constraint subject_pkey PRIMARY KEY (id),
+  constraint subject_account_check CHECK ((account <> ''::text)),
   constraint subject_check CHECK (((issuer IS NULL) = (issued_subject IS NULL))),
   constraint subject_name_check CHECK (((name <> ''::text) AND (name = lower(name))))
 );

@@ -1,8 +1,8 @@
 // `vetledger user`: users, roles and links, each change as an action; the last administrator stays.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { brokenAction } from '../../src/actions/verify.ts';
 import { text } from '../../src/db/columns.ts';
 import { rows } from '../../src/db/rows.ts';
@@ -32,11 +32,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function user(
+const user = (...args: string[]) => userWithout(...args, ...(args[0] === 'list' ? [] : ['--by', 'the admin']));
+
+async function userWithout(
   ...args: string[]
 ): Promise<{ code: number; document: Record<string, unknown> & { error?: { code: string } } }> {
-  const by = args[0] === 'list' ? [] : ['--by', 'the admin'];
-  const ran = await vetledger(['user', ...args, '--config', config, '--json', ...by], {
+  const ran = await vetledger(['user', ...args, '--config', config, '--json'], {
     ...{ PATH: process.env.PATH, PRACTICE_TOKEN: 'token', DATABASE_URL: database.url, VETLEDGER_LOG: 'silent' },
   });
   return { code: ran.code, document: ran.json() };
@@ -79,6 +80,7 @@ test('the last administrator keeps the role and is not disabled', async () => {
   await user('role', 'boss', 'admin');
   expect((await user('role', 'boss', 'admin', '--revoke')).document.error?.code).toBe('last_admin');
   expect((await user('disable', 'boss', '--yes')).document.error?.code).toBe('last_admin');
+  expect((await user('role', 'boss', 'admin', '--until', '2030-01-01')).document.error?.code).toBe('last_admin');
   await user('add', 'deputy');
   await user('role', 'deputy', 'admin');
   expect((await user('role', 'boss', 'admin', '--revoke')).code).toBe(0);
@@ -110,4 +112,44 @@ test('each change is an action of the person who made it, in a chain that holds'
     ...['renew_password', 'disable_user'],
   ]);
   expect(await brokenAction(db, null)).toBeNull();
+});
+
+describe('an account of the operating system', () => {
+  const account = userInfo().username;
+  const lastBy = async () =>
+    (await rows(db, { by: text }, 'select acted_by as "by" from action_done order by id desc limit 1'))[0]?.by;
+
+  test('without a link acts with its own name, or that of --by, but not as a user of the console', async () => {
+    await user('add', 'kaisa');
+    const own = await userWithout('role', 'kaisa', 'viewer', '--installation', '4711');
+    expect([own.code, await lastBy()]).toEqual([0, account]);
+    expect((await userWithout('password', 'kaisa', '--by', 'KAISA')).document.error?.code).toBe('by_is_user');
+  });
+
+  test('acts as the user to whom it is linked, and as nobody else', async () => {
+    await user('add', 'veikko');
+    expect(await user('link', 'veikko', '--account', account)).toMatchObject({
+      code: 0,
+      document: { name: 'veikko', account },
+    });
+    expect((await userWithout('password', 'kaisa')).code).toBe(0);
+    expect(await lastBy()).toBe('veikko');
+    expect((await userWithout('password', 'kaisa', '--by', 'Veikko')).code).toBe(0);
+    expect((await userWithout('password', 'kaisa', '--by', 'the admin')).document.error?.code).toBe(
+      'account_is_linked',
+    );
+    expect((await userWithout('link', 'kaisa', '--account', account)).document.error?.code).toBe('account_taken');
+    expect((await userWithout('list')).document.users).toContainEqual(
+      expect.objectContaining({ name: 'veikko', account }),
+    );
+  });
+
+  test('of a disabled user does not act', async () => {
+    await userWithout('add', 'heikki');
+    await userWithout('link', 'veikko', '--remove');
+    await user('link', 'heikki', '--account', account);
+    await userWithout('disable', 'heikki', '--yes');
+    expect((await userWithout('password', 'kaisa')).document.error?.code).toBe('user_disabled');
+    await db.raw(`update vetledger_console.subject set account = null where name = 'heikki'`);
+  });
 });

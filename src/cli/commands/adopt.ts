@@ -21,7 +21,7 @@ import { setPaused } from '../../sync/pauses.ts';
 import { adoptTexts, resultTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
-import { actedBy, agreed } from '../acting.ts';
+import { actedBy, agreed, statedBy } from '../acting.ts';
 import { by, type Definition, option, wholeNumber } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { withApp } from '../with-app.ts';
@@ -92,8 +92,9 @@ export const command: Definition<Options> = {
 function adopt(context: CommandContext, options: Options): Promise<number> {
   const { installation: id } = options;
   if (id === undefined) throw usageError(usageTexts.adoptWhat, 'adopt');
-  const by = actedBy(options, 'adopt');
+  const stated = statedBy(options, 'adopt');
   return withApp(context, { temporal: false, handlesSignal: true }, async ({ db, databaseId, delivery, config }) => {
+    const by = await actedBy(db, stated);
     const installation = installationOf(config, id);
     const found = await identityChanges(db, installation);
     requireAdoptable(installation, found);
@@ -143,8 +144,9 @@ const questions: Record<AdoptionMode, string> = {
 function adoptCopy(context: CommandContext, options: Options): Promise<number> {
   if (options.restored && options.copy) throw usageError(usageTexts.adoptBoth, 'adopt');
   const mode: AdoptionMode = options.restored ? 'restored' : 'copy';
-  const by = actedBy(options, 'adopt');
+  const stated = statedBy(options, 'adopt');
   return withApp(context, { temporal: true }, async (app) => {
+    const by = await actedBy(app.db, stated);
     if (await anyProcessAtWork(app.db)) {
       throw usageError(usageTexts.processRunning, 'adopt');
     }

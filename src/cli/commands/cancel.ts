@@ -4,6 +4,7 @@ import { withTemporalClient } from '../../runtime/temporal-client.ts';
 import { operatingTexts } from '../../texts/commands/results.ts';
 import { type Cancelled, cancelRunning } from '../../windows/cancelling.ts';
 import { codeWord } from '../../wording/words.ts';
+import { actedBy } from '../acting.ts';
 import type { Definition } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { chosenFor, isConfirmed, type OperateOptions, operateOptions, whoAndWhy, yesToAll } from '../operating.ts';
@@ -37,10 +38,11 @@ const cancelWaitMs = 20_000;
 
 /** Cancels the running windows, or the running delivery. */
 async function cancel(context: CommandContext, options: OperateOptions): Promise<number> {
-  const by = whoAndWhy(options, 'cancel', { needsReason: true });
+  const stated = whoAndWhy(options, 'cancel', { needsReason: true });
   const question = options.delivery ? operatingTexts.cancelAllDeliveries : operatingTexts.cancelAllWindows;
   if (!(await isConfirmed(context, options, 'cancel', question))) return 0;
   return withApp(context, { temporal: true }, async (app) => {
+    const by = await actedBy(app.db, stated);
     const ids = await chosenFor(app, options);
     const delivery = options.delivery === true;
     const cancelled = await withTemporalClient(app, async (client) => {

@@ -6,7 +6,7 @@ import { parseBatchCode } from '../../erp/targets/files/format.ts';
 import { deliverTexts } from '../../texts/commands/delivery.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { count } from '../../wording/words.ts';
-import { actedBy } from '../acting.ts';
+import { actedBy, statedBy } from '../acting.ts';
 import { by, type Definition } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { withApp } from '../with-app.ts';
@@ -39,8 +39,9 @@ function ack(context: CommandContext, options: Options, batches: readonly string
     return found;
   });
   const reason = options.reason ?? `deliver ack ${batches.join(' ')}`;
-  const by = actedBy({ reason, ...(options.by === undefined ? {} : { by: options.by }) }, 'deliver ack');
+  const stated = statedBy({ by: options.by, reason }, 'deliver ack');
   return withApp(context, { temporal: false }, async (app) => {
+    const by = await actedBy(app.db, stated);
     const folderOf = (installation: number) => {
       const erp = app.config.installations.find(({ id }) => id === installation)?.erp;
       return erp !== undefined && isFileTarget(erp) ? erp.folder : null;

@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { z } from 'zod';
 import { pauseDelivery } from '../../erp/outbox/state.ts';
 import { operatingTexts } from '../../texts/commands/results.ts';
-import { actedBy } from '../acting.ts';
+import { actedBy, statedBy } from '../acting.ts';
 import { chosenDeliveries } from '../books.ts';
 import { by, type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
@@ -27,8 +27,9 @@ export const command: Definition<Options> = {
 
 /** Pauses the deliveries from their next batch on. */
 export function pause(context: CommandContext, options: Options): Promise<number> {
-  const by = actedBy(options, 'deliver pause');
+  const stated = statedBy(options, 'deliver pause');
   return withApp(context, { temporal: false }, async (app) => {
+    const by = await actedBy(app.db, stated);
     const chosen = await chosenDeliveries(app, options.installation);
     const paused: number[] = [];
     for (const { id } of chosen) if (await app.db.transaction((trx) => pauseDelivery(trx, id, by))) paused.push(id);

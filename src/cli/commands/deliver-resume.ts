@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { resumeDelivery } from '../../erp/outbox/state.ts';
 import { requestDeliveriesOnce } from '../../runtime/request-deliveries.ts';
 import { operatingTexts } from '../../texts/commands/results.ts';
-import { actedBy } from '../acting.ts';
+import { actedBy, statedBy } from '../acting.ts';
 import { chosenDeliveries } from '../books.ts';
 import { by, type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
@@ -23,8 +23,9 @@ export const command: Definition<Options> = {
 };
 
 export function resume(context: CommandContext, options: Options): Promise<number> {
-  const by = actedBy({ reason: 'deliver resume', ...(options.by ? { by: options.by } : {}) }, 'deliver resume');
+  const stated = statedBy({ by: options.by, reason: 'deliver resume' }, 'deliver resume');
   return withApp(context, { temporal: true }, async (app) => {
+    const by = await actedBy(app.db, stated);
     const chosen = await chosenDeliveries(app, options.installation);
     const resumed: number[] = [];
     for (const { id } of chosen) if (await app.db.transaction((trx) => resumeDelivery(trx, id, by))) resumed.push(id);

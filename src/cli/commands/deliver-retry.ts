@@ -12,7 +12,7 @@ import { deliverTexts, unitStateTexts } from '../../texts/commands/delivery.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { count } from '../../wording/words.ts';
-import { actedBy } from '../acting.ts';
+import { actedBy, statedBy } from '../acting.ts';
 import { chosenDeliveries, localTimes } from '../books.ts';
 import { by, type Definition, installation } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
@@ -46,8 +46,9 @@ function retry(context: CommandContext, options: Options, ids: readonly string[]
   if (ids.length > 0 === (options.all === true)) {
     throw usageError(usageTexts.entriesOrAll, 'deliver retry');
   }
-  const by = actedBy({ reason: 'deliver retry', ...(options.by ? { by: options.by } : {}) }, 'deliver retry');
+  const stated = statedBy({ by: options.by, reason: 'deliver retry' }, 'deliver retry');
   return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
+    const by = await actedBy(app.db, stated);
     const chosen = await chosenDeliveries(app, options.installation);
     const retried: string[] = [];
     const named = options.all ? null : ids;

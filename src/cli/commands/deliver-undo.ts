@@ -4,7 +4,7 @@ import { planUndo, type UndoPlan, undoUnits } from '../../erp/outbox/undo.ts';
 import type { CalendarDate } from '../../terms.ts';
 import { deliverTexts } from '../../texts/commands/delivery.ts';
 import { count } from '../../wording/words.ts';
-import { actedBy, agreed } from '../acting.ts';
+import { actedBy, agreed, statedBy } from '../acting.ts';
 import { chosenDeliveries } from '../books.ts';
 import { by, calendarDate, type Definition, installation, option, yes } from '../command.ts';
 import { type CommandContext, refuseBackwards } from '../context.ts';
@@ -50,10 +50,11 @@ export const command: Definition<Options> = {
 
 /** After confirmation, reverses the delivered entries of these dates in the ERP, and excludes the others from the delivery. */
 function undo(context: CommandContext, options: Options): Promise<number> {
-  const by = actedBy(options, 'deliver undo');
+  const stated = statedBy(options, 'deliver undo');
   const range = { from: options.from, to: options.to };
   refuseBackwards(range, 'deliver undo');
   return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
+    const by = await actedBy(app.db, stated);
     const chosen = await chosenDeliveries(app, options.installation);
     for (const { id, erp } of chosen) {
       const { reversed, withheld } = await planUndo(app.db, id, range);

@@ -11,7 +11,7 @@ import { resultTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { leftText } from '../../wording/delivery.ts';
 import { count, timeIn } from '../../wording/words.ts';
-import { actedBy, agreed } from '../acting.ts';
+import { actedBy, agreed, statedBy } from '../acting.ts';
 import { date, plainError } from '../answer.ts';
 import { chosenDeliveries, refuseBarred } from '../books.ts';
 import { by, calendarDate, type Definition, installation, option, yes } from '../command.ts';
@@ -97,10 +97,8 @@ async function approveThrough(
   through: CalendarDate,
   options: Options,
 ): Promise<boolean> {
-  const by = actedBy(
-    { reason: `deliver --approve --through ${through}`, ...(options.by ? { by: options.by } : {}) },
-    'deliver',
-  );
+  const reason = `deliver --approve --through ${through}`;
+  const by = await actedBy(app.db, statedBy({ by: options.by, reason }, 'deliver'));
   for (const installation of chosen) {
     const { id, erp } = installation;
     const foreign = await app.delivery.foreign(installation, context.signal);

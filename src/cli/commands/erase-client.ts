@@ -7,7 +7,7 @@ import { eraseTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { count } from '../../wording/words.ts';
-import { actedBy } from '../acting.ts';
+import { actedBy, statedBy } from '../acting.ts';
 import { by, type Definition, installation } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { withApp } from '../with-app.ts';
@@ -50,10 +50,11 @@ export const command: Definition<Options> = {
 };
 
 function eraseNames(context: CommandContext, options: Options, idText: string): Promise<number> {
-  const acted = actedBy(options, 'erase');
+  const stated = statedBy(options, 'erase');
   if (!/^[1-9]\d{0,14}$/.test(idText)) throw usageError(usageTexts.noClient({ text: idText }), 'erase');
   const client = Number(idText);
   return withApp(context, { temporal: false }, async ({ db, config }) => {
+    const acted = await actedBy(db, stated);
     const [installation, ...more] = chosenInstallations(config, options.installation);
     if (installation === undefined || more.length > 0) {
       throw usageError(usageTexts.oneInstallation, 'erase');

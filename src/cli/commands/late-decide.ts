@@ -17,7 +17,7 @@ import { usageTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { lateErrors } from '../../texts/errors/late-documents.ts';
 import { count } from '../../wording/words.ts';
-import { actedBy } from '../acting.ts';
+import { actedBy, type Stated, statedBy } from '../acting.ts';
 import { date } from '../answer.ts';
 import { chosenBooks, chosenDeliveries } from '../books.ts';
 import { by, type Definition, installation, option, sha256, wholeNumber } from '../command.ts';
@@ -105,7 +105,7 @@ export const command: Definition<Options> = {
 /** Decides about late documents, and about entries whose period the ERP closed. */
 function decide(context: CommandContext, options: Options, ids: readonly string[]): Promise<number> {
   const decision = decisionOf(options);
-  const by = options.dryRun ? null : decidedBy(options);
+  const stated = options.dryRun ? null : decidedBy(options);
   if ((options.filter === undefined) === (ids.length === 0))
     throw usageError(usageTexts.documentsOrFilter, 'late decide');
   const documents = ids.flatMap((id) => documentOf(id) ?? []);
@@ -121,6 +121,7 @@ function decide(context: CommandContext, options: Options, ids: readonly string[
       ? { named: Map.groupBy(documents, (each) => each.installation) }
       : { filter: parseLateFilter(options.filter) };
   return withApp(context, { temporal: units.length > 0 }, async (app) => {
+    const by = stated === null ? null : await actedBy(app.db, stated);
     const books = await chosenBooks(app, options.installation);
     const chosen = new Set(books.map(({ id }) => id));
     for (const { installation } of documents) {
@@ -129,7 +130,7 @@ function decide(context: CommandContext, options: Options, ids: readonly string[
       throw usageError(usageTexts.otherInstallation({ installation }), 'late decide');
     }
     // Entries come first: while a window is running, the command fails here, before any document is decided.
-    const redated = units.length > 0 ? await redateUnits(context, app, options, units) : [];
+    const redated = units.length > 0 && by !== null ? await redateUnits(context, app, options, units, by) : [];
     const found = await decideDocuments(context, app, books, selection, { ...options, decision, by });
     const shown = units.length > 0 && documents.length === 0 ? null : shownDocument(decision, found.choices);
     const decided = found.outcome === 'decided' ? found.choices.flatMap((each) => decidedOf(each, decision)) : [];
@@ -185,9 +186,9 @@ function decidedOf({ installation, documents }: WeighedChoice, decision: LateDec
   return documents.map(({ kind, id, code }) => ({ id: `${installation.id}/${kind}/${id}`, decision, code }));
 }
 
-function decidedBy({ reason, ...options }: Options): ActedBy {
+function decidedBy({ reason, ...options }: Options): Stated {
   if (reason === undefined) throw usageError(usageTexts.reasonMissing, 'late decide');
-  return actedBy({ ...options, reason }, 'late decide');
+  return statedBy({ ...options, reason }, 'late decide');
 }
 
 function decisionOf(options: Options): LateDecisionKind {
@@ -209,6 +210,7 @@ async function redateUnits(
   app: App,
   options: Options,
   ids: readonly string[],
+  by: ActedBy,
 ): Promise<Redated[]> {
   const chosen = await chosenDeliveries(app, options.installation);
   const ports = { db: app.db, databaseId: app.databaseId, signal: context.signal };
@@ -220,7 +222,7 @@ async function redateUnits(
   const redated: Redated[] = [];
   for (const each of chosen) {
     const own = ids.filter((id) => installationOfUnit(id) === each.id);
-    if (own.length > 0) redated.push(...(await redateClosed(ports, each, own, decidedBy(options))));
+    if (own.length > 0) redated.push(...(await redateClosed(ports, each, own, by)));
   }
   await requestDeliveriesOnce(app, [...new Set(ids.map(installationOfUnit))]);
   return redated;

@@ -15,7 +15,7 @@ import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { closeTexts } from '../../texts/commands/closing.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { booksErrors } from '../../texts/errors/books.ts';
-import { agreed, personsOf } from '../acting.ts';
+import { agreed, personsOf, statedBy } from '../acting.ts';
 import { amount, counts, date, instant } from '../answer.ts';
 import { chosenBooks, localTimes } from '../books.ts';
 import { by, calendarDate, type Definition, installation, option, second, yes } from '../command.ts';
@@ -151,7 +151,10 @@ function close(context: CommandContext, options: Options): Promise<number> {
     const { db, clock, config } = app;
     const isDry = options.dryRun === true;
     const chosen = await chosenBooks(app, options.installation);
-    const persons = isDry ? { by: '', second: null } : personsOf(options, config, 'ledger close');
+    const reason = `ledger close --through ${through}`;
+    const persons = isDry
+      ? { by: '', second: null }
+      : await personsOf(app, statedBy({ by: options.by, reason }, 'ledger close'), options, 'ledger close');
     const toClose = await notYetClosed(app, chosen, through);
     const checklists = await checklistsOf(context, app, toClose, through);
     const checklist = (id: InstallationId) => checklists.get(id) ?? null;
@@ -174,7 +177,7 @@ function close(context: CommandContext, options: Options): Promise<number> {
       }
     }
     const books = chosen.map(({ id, timezone, fiscalYearStart }) => {
-      const by = { actedBy: persons.by, reason: `ledger close --through ${through}` };
+      const by = { actedBy: persons.by, reason };
       const details: CloseDetails = { ...by, second: persons.second, checklist: checklist(id) };
       return { id, today: today(clock(), timezone), fiscalYearStart, details };
     });

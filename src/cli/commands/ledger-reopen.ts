@@ -4,7 +4,7 @@ import { visible } from '../../domain/text.ts';
 import { type CloseDetails, closedThrough, refuseOpen, reopenPeriods } from '../../ledger/close.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { closeTexts } from '../../texts/commands/closing.ts';
-import { actedBy, agreed, personsOf } from '../acting.ts';
+import { agreed, personsOf, statedBy } from '../acting.ts';
 import { date } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
 import { by, calendarDate, type Definition, installation, option, second, yes } from '../command.ts';
@@ -61,8 +61,8 @@ function reopen(context: CommandContext, options: Options): Promise<number> {
   const { from } = options;
   return withApp(context, { temporal: false }, async (app) => {
     const chosen = await chosenBooks(app, options.installation);
-    const { reason } = actedBy(options, 'ledger reopen');
-    const persons = personsOf(options, app.config, 'ledger reopen');
+    const stated = statedBy(options, 'ledger reopen');
+    const persons = await personsOf(app, stated, options, 'ledger reopen');
     for (const { id } of chosen) {
       const through = await closedThrough(app.db, id);
       refuseOpen(id, from, through);
@@ -74,13 +74,18 @@ function reopen(context: CommandContext, options: Options): Promise<number> {
       return 0;
     }
     const ids = chosen.map(({ id }) => id);
-    const details: CloseDetails = { actedBy: persons.by, reason, second: persons.second, checklist: null };
+    const details: CloseDetails = {
+      actedBy: persons.by,
+      reason: stated.reason,
+      second: persons.second,
+      checklist: null,
+    };
     const heads = await reopenPeriods(app.db, ids, from, details, app.config.sealKey);
     const installations = heads.map((head) => ({
       installation: head.installation,
       open_from: from,
       ...persons,
-      reason,
+      reason: stated.reason,
       ...headFields(head),
     }));
     await context.result({ installations }, () => installations.map(reopenedText).join('\n'));

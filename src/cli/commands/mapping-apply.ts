@@ -7,7 +7,7 @@ import { mappingVersionText } from '../../ledger/journal/entry-records.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import { mappingTexts } from '../../texts/commands/mapping.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
-import { actedBy } from '../acting.ts';
+import { actedBy, statedBy } from '../acting.ts';
 import { by, type Definition, option, wholeNumber } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { withApp } from '../with-app.ts';
@@ -46,10 +46,11 @@ export const command: Definition<Options> = {
 };
 
 async function apply(context: CommandContext, options: Options, file: string): Promise<number> {
-  const because = actedBy(options, 'mapping apply');
+  const stated = statedBy(options, 'mapping apply');
   const path = resolve(file);
   const { mapping, mappingHash: hash, mappingFile } = await loadMapping(path);
   return withApp(context, { temporal: false }, async ({ db, config }) => {
+    const because = await actedBy(db, stated);
     const chosen = chosenInstallations(config, options.installation).filter(
       ({ mappingPath }) => options.installation !== undefined || mappingPath === path,
     );

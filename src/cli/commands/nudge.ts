@@ -4,6 +4,7 @@ import { requestDeliveriesOnce } from '../../runtime/request-deliveries.ts';
 import { withTemporalClient } from '../../runtime/temporal-client.ts';
 import { operatingTexts } from '../../texts/commands/results.ts';
 import { type Nudged, nudgeNow } from '../../windows/nudge-now.ts';
+import { actedBy } from '../acting.ts';
 import type { Definition } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { chosenFor, type OperateOptions, operateOptions, whoAndWhy } from '../operating.ts';
@@ -27,8 +28,9 @@ export const command: Definition<OperateOptions> = {
 
 /** Triggers the schedules, or starts the deliveries, without waiting for them. */
 async function nudge(context: CommandContext, options: OperateOptions): Promise<number> {
-  const by = whoAndWhy(options, 'nudge');
+  const stated = whoAndWhy(options, 'nudge');
   return withApp(context, { temporal: true }, async (app) => {
+    const by = await actedBy(app.db, stated);
     const ids = await chosenFor(app, options);
     if (options.delivery) {
       await requestDeliveriesOnce(app, ids);

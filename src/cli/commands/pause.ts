@@ -25,11 +25,11 @@ export const command: Definition<OperateOptions> = {
 };
 
 async function pause(context: CommandContext, options: OperateOptions): Promise<number> {
-  const by = whoAndWhy(options, 'pause', { needsReason: true });
+  const stated = whoAndWhy(options, 'pause', { needsReason: true });
   if (options.delivery) {
     if (!(await isConfirmed(context, options, 'pause', operatingTexts.pauseAllDeliveries))) return 0;
-    return pauseDelivery(context, { ...options, reason: by.reason });
+    return pauseDelivery(context, { ...options, reason: stated.reason });
   }
   if (!(await isConfirmed(context, options, 'pause', operatingTexts.pauseAllWindows))) return 0;
-  return changeWindows(context, options, by, true);
+  return changeWindows(context, options, stated, true);
 }

@@ -9,7 +9,7 @@ import { labels } from '../../texts/commands/labels.ts';
 import { matchTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { count } from '../../wording/words.ts';
-import { actedBy } from '../acting.ts';
+import { actedBy, statedBy } from '../acting.ts';
 import * as answer from '../answer.ts';
 import { by, type Definition, installation, option, wholeNumber } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
@@ -97,7 +97,7 @@ function proposals(context: CommandContext, options: Options): Promise<number> {
 function match(context: CommandContext, options: Options, id: string): Promise<number> {
   const { prepayment: prepayments = [], none = false, reason } = options;
   if (reason === undefined) throw usageError(usageTexts.matchReason, 'problems match');
-  const who = actedBy({ ...options, reason }, 'problems match');
+  const stated = statedBy({ ...options, reason }, 'problems match');
   const parts = /^(\d{1,15})\/payment\/(\d{1,15})$/.exec(id);
   if (parts === null) throw usageError(usageTexts.noPayment({ text: id }), 'problems match');
   if (none === prepayments.length > 0) {
@@ -108,6 +108,7 @@ function match(context: CommandContext, options: Options, id: string): Promise<n
   }
   const [installation, payment] = [Number(parts[1]), Number(parts[2])];
   return withApp(context, { temporal: false }, async (app) => {
+    const who = await actedBy(app.db, stated);
     installationOf(app.config, installation);
     const { clientId } = await app.db.transaction((trx) =>
       setMatch(trx, installation, { payment, prepayments, ...who }),

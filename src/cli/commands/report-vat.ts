@@ -11,7 +11,7 @@ import type { InstallationReport } from '../../reports/installation-report.ts';
 import type { App } from '../../runtime/app.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { reportDescriptions, vatReportTexts } from '../../texts/reports/reports.ts';
-import { actedBy } from '../acting.ts';
+import { actedBy, statedBy } from '../acting.ts';
 import { amount, instant } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
 import { by, type Definition, installation, sha256 } from '../command.ts';
@@ -136,10 +136,7 @@ async function reportVat(context: CommandContext, options: Options): Promise<num
 
 /** Shows the return, asks, and files it. Returns false if the answer is no. */
 async function file(context: CommandContext, app: App, of: InstallationConfig, options: Options): Promise<boolean> {
-  const by = actedBy(
-    { reason: options.reason ?? '', ...(options.by === undefined ? {} : { by: options.by }) },
-    'report vat',
-  );
+  const by = await actedBy(app.db, statedBy({ by: options.by, reason: options.reason ?? '' }, 'report vat'));
   const choice = choiceOf(options);
   const period = await vatPeriodOfMonth(app.db, of, monthOf(app, of, options));
   let { shown } = options;

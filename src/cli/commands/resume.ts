@@ -21,7 +21,7 @@ export const command: Definition<OperateOptions> = {
 };
 
 async function resume(context: CommandContext, options: OperateOptions): Promise<number> {
-  const by = whoAndWhy(options, 'resume');
+  const stated = whoAndWhy(options, 'resume');
   if (options.delivery) return resumeDelivery(context, options);
-  return changeWindows(context, options, by, false);
+  return changeWindows(context, options, stated, false);
 }

@@ -1,29 +1,25 @@
 import { Option } from 'commander';
 import { z } from 'zod';
-import { type ActedBy, type ActionKind, recordAction } from '../../actions/record.ts';
 import type { Config } from '../../config/load-config.ts';
-import { type GrantedRole, type Role, roles } from '../../console/users/rights.ts';
 import {
-  addSubject,
-  allSubjects,
-  disableSubject,
-  grantRole,
-  hasOtherAdmin,
-  makeLink,
-  revokeRole,
-  rolesOf,
-  type Subject,
-  subjectNamed,
-} from '../../console/users/subjects.ts';
-import type { Connection } from '../../db/rows.ts';
-import { ConfigError, UserError } from '../../domain/errors.ts';
+  addUser,
+  disableUser,
+  giveRole,
+  linkUserAccount,
+  renewPassword,
+  takeRole,
+} from '../../console/users/changes.ts';
+import { type GrantedRole, type Role, roles } from '../../console/users/rights.ts';
+import { allSubjects, rolesOf } from '../../console/users/subjects.ts';
+import { ConfigError } from '../../domain/errors.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { type Language, languages } from '../../texts/catalogue.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
 import { userErrors, userTexts } from '../../texts/console/users.ts';
-import { actedBy, agreed } from '../acting.ts';
+import { actedBy, agreed, statedBy } from '../acting.ts';
 import { date } from '../answer.ts';
 import { by, calendarDate, type Definition, installation, option, yes } from '../command.ts';
-import type { CommandContext } from '../context.ts';
+import { type CommandContext, usageError } from '../context.ts';
 import { withApp } from '../with-app.ts';
 
 interface Acting {
@@ -37,6 +33,11 @@ interface RoleOptions extends Acting {
   revoke?: true;
 }
 
+interface LinkOptions extends Acting {
+  account?: string;
+  remove?: true;
+}
+
 const granted = z.strictObject({ role: z.enum(roles), installation: z.number().nullable(), until: date.nullable() });
 const reason = new Option('--reason <text>', 'the reason; it is recorded').default('user management');
 const as = new Option('--as <language>', 'the language of the console for this user').choices(languages).default('en');
@@ -47,7 +48,14 @@ export const userCommands = {
   list: {
     examples: [['vetledger user list', 'all users']],
     answer: z.strictObject({
-      users: z.array(z.strictObject({ name: z.string(), disabled: z.boolean(), roles: z.array(granted) })),
+      users: z.array(
+        z.strictObject({
+          name: z.string(),
+          disabled: z.boolean(),
+          account: z.string().nullable(),
+          roles: z.array(granted),
+        }),
+      ),
     }),
     run: list,
   } satisfies Definition<object>,
@@ -85,8 +93,24 @@ export const userCommands = {
     options: [by, reason],
     examples: [['vetledger user password m.virtanen', 'after a forgotten password']],
     answer: withLink,
-    run: (context, options, [name = '']) => renewPassword(context, options, name),
+    run: (context, options, [name = '']) => newPassword(context, options, name),
   } satisfies Definition<Acting>,
+  link: {
+    description:
+      'Links the account of the operating system to the user. Actions on the command line with this account are then recorded under the name of the user, and --by cannot name another person.',
+    options: [
+      new Option('--account <name>', 'the account of the operating system'),
+      new Option('--remove', 'end the link'),
+      by,
+      reason,
+    ],
+    examples: [
+      ['vetledger user link m.virtanen --account mvirtanen', 'the person works with this account'],
+      ['vetledger user link m.virtanen --remove', 'end the link'],
+    ],
+    answer: z.strictObject({ name: z.string(), account: z.string().nullable() }),
+    run: (context, options, [name = '']) => link(context, options, name),
+  } satisfies Definition<LinkOptions>,
   disable: {
     description: 'Ends all sessions of the user and forbids new ones. The name stays in the record of actions.',
     options: [by, reason, yes],
@@ -98,9 +122,9 @@ export const userCommands = {
 
 function list(context: CommandContext): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db }) => {
-    const users: { name: string; disabled: boolean; roles: GrantedRole[] }[] = [];
-    for (const { id, name, isDisabled } of await allSubjects(db))
-      users.push({ name, disabled: isDisabled, roles: await rolesOf(db, id) });
+    const users: { name: string; disabled: boolean; account: string | null; roles: GrantedRole[] }[] = [];
+    for (const { id, name, account, isDisabled } of await allSubjects(db))
+      users.push({ name, disabled: isDisabled, account, roles: await rolesOf(db, id) });
     await context.result({ users }, () => {
       if (users.length === 0) return userTexts.noUsers;
       return users.map(({ name, disabled, roles: own }) => `${name}  ${userLine(disabled, own)}`).join('\n');
@@ -118,15 +142,10 @@ function userLine(isDisabled: boolean, own: readonly GrantedRole[]): string {
 }
 
 function add(context: CommandContext, options: Acting & { as: Language }, name: string): Promise<number> {
-  const acted = actedBy(options, 'user add');
-  if (!/^[\p{L}\p{N}._@-]{2,60}$/u.test(name)) throw new ConfigError(userErrors.nameInvalid({ name }));
+  const stated = statedBy(options, 'user add');
   return withApp(context, { temporal: false }, async ({ db, config }) => {
-    const token = await db.transaction(async (trx) => {
-      const id = await addSubject(trx, name, options.as);
-      if (id === null) throw new UserError(userErrors.nameTaken({ name }), 1);
-      await record(trx, 'add_user', acted, { user: id });
-      return makeLink(trx, id, 'password');
-    });
+    const acted = await actedBy(db, stated);
+    const token = await db.transaction((trx) => addUser(trx, { name, language: options.as }, acted));
     const document = { name: name.toLowerCase(), link: passwordAddress(config, token) };
     await context.result(document, () => userTexts.added(document));
     return 0;
@@ -134,26 +153,17 @@ function add(context: CommandContext, options: Acting & { as: Language }, name: 
 }
 
 function changeRole(context: CommandContext, options: RoleOptions, name: string, text: string): Promise<number> {
-  const acted = actedBy(options, 'user role');
+  const stated = statedBy(options, 'user role');
   const role = roles.find((each) => each === text);
   if (role === undefined) throw new ConfigError(userErrors.roleUnknown({ role: text, known: roles.join(', ') }));
   return withApp(context, { temporal: false }, async (app) => {
+    const acted = await actedBy(app.db, stated);
     const of = installationOfRole(app, role, options.installation);
-    const until = options.until ?? null;
-    await app.db.transaction(async (trx) => {
-      const { id } = await known(trx, name);
-      if (options.revoke) {
-        if (role === 'admin' && !(await hasOtherAdmin(trx, id))) throw new UserError(userErrors.lastAdmin({ name }), 1);
-        if (!(await revokeRole(trx, id, role, of))) throw new UserError(userErrors.noSuchRole({ name, role }), 1);
-      } else await grantRole(trx, id, { role, installation: of, until });
-      await record(trx, options.revoke ? 'revoke_role' : 'grant_role', acted, {
-        user: id,
-        role,
-        installation: of,
-        until,
-      });
-    });
-    const document = { name: name.toLowerCase(), role, installation: of, until, revoked: options.revoke === true };
+    const granted = { role, installation: of, until: options.until ?? null };
+    await app.db.transaction((trx) =>
+      options.revoke ? takeRole(trx, name, granted, acted) : giveRole(trx, name, granted, acted),
+    );
+    const document = { name: name.toLowerCase(), ...granted, revoked: options.revoke === true };
     await context.result(document, () =>
       document.revoked ? userTexts.revoked(document) : userTexts.granted(document),
     );
@@ -170,48 +180,43 @@ function installationOfRole({ config }: App, role: Role, id: number | undefined)
   return installationOf(config, id).id;
 }
 
-function renewPassword(context: CommandContext, options: Acting, name: string): Promise<number> {
-  const acted = actedBy(options, 'user password');
+function newPassword(context: CommandContext, options: Acting, name: string): Promise<number> {
+  const stated = statedBy(options, 'user password');
   return withApp(context, { temporal: false }, async ({ db, config }) => {
-    const token = await db.transaction(async (trx) => {
-      const { id } = await known(trx, name);
-      await record(trx, 'renew_password', acted, { user: id });
-      return makeLink(trx, id, 'password');
-    });
+    const acted = await actedBy(db, stated);
+    const token = await db.transaction((trx) => renewPassword(trx, name, acted));
     const document = { name: name.toLowerCase(), link: passwordAddress(config, token) };
     await context.result(document, () => userTexts.passwordLink(document));
     return 0;
   });
 }
 
-function disable(context: CommandContext, options: Acting & { yes?: true }, name: string): Promise<number> {
-  const acted = actedBy(options, 'user disable');
+function link(context: CommandContext, options: LinkOptions, name: string): Promise<number> {
+  const stated = statedBy(options, 'user link');
+  const account = options.account?.trim() ?? null;
+  if ((account === null) !== (options.remove === true) || account === '')
+    throw usageError(usageTexts.linkWhat, 'user link');
   return withApp(context, { temporal: false }, async ({ db }) => {
-    const { id } = await known(db, name);
-    const isAgreed = await agreed(context, options, userTexts.disableQuestion({ name }), 'user disable');
-    if (isAgreed)
-      await db.transaction(async (trx) => {
-        const isAdmin = (await rolesOf(trx, id)).some(({ role }) => role === 'admin');
-        if (isAdmin && !(await hasOtherAdmin(trx, id))) throw new UserError(userErrors.lastAdmin({ name }), 1);
-        await disableSubject(trx, id);
-        await record(trx, 'disable_user', acted, { user: id });
-      });
-    const document = { name: name.toLowerCase(), disabled: isAgreed };
-    await context.result(document, () => (isAgreed ? userTexts.disabled(document) : ''));
+    const acted = await actedBy(db, stated);
+    await db.transaction((trx) => linkUserAccount(trx, name, account, acted));
+    const document = { name: name.toLowerCase(), account };
+    await context.result(document, () =>
+      account === null ? userTexts.unlinked(document) : userTexts.linked({ ...document, account }),
+    );
     return 0;
   });
 }
 
-async function known(db: Connection, name: string): Promise<Subject> {
-  const found = await subjectNamed(db, name);
-  if (found === null) throw new UserError(userErrors.unknown({ name }), 1);
-  if (found.isDisabled) throw new UserError(userErrors.isDisabled({ name }), 1);
-  return found;
-}
-
-/** Users belong to the whole database, and so do the actions about them. */
-async function record(trx: Connection, kind: ActionKind, by: ActedBy, input: object): Promise<void> {
-  await recordAction(trx, { installation: null, kind, by, input });
+function disable(context: CommandContext, options: Acting & { yes?: true }, name: string): Promise<number> {
+  const stated = statedBy(options, 'user disable');
+  return withApp(context, { temporal: false }, async ({ db }) => {
+    const acted = await actedBy(db, stated);
+    const isAgreed = await agreed(context, options, userTexts.disableQuestion({ name }), 'user disable');
+    if (isAgreed) await db.transaction((trx) => disableUser(trx, name, acted));
+    const document = { name: name.toLowerCase(), disabled: isAgreed };
+    await context.result(document, () => (isAgreed ? userTexts.disabled(document) : ''));
+    return 0;
+  });
 }
 
 /** The address under which users reach the console. */

@@ -12,10 +12,12 @@ export interface Subject {
   name: string;
   language: Language;
   isDisabled: boolean;
+  /** The account of the operating system with which this person uses the command line. */
+  account: string | null;
 }
 
-const subject = { id: integer, name: text, language: oneOf(languages), isDisabled: bool };
-const columns = `s.id, s.name, s.language, s.disabled_at is not null as "isDisabled"`;
+const subject = { id: integer, name: text, language: oneOf(languages), isDisabled: bool, account: nullable(text) };
+const columns = `s.id, s.name, s.language, s.disabled_at is not null as "isDisabled", s.account`;
 
 /** How long a link for a sign-in or a password is valid. */
 const linkMinutes = { sign_in: 60, password: 24 * 60 } as const;
@@ -106,17 +108,25 @@ export async function revokeRole(
   return removed > 0;
 }
 
-/** Whether another subject than this one is an administrator who can sign in. */
-export async function hasOtherAdmin(db: Connection, id: number): Promise<boolean> {
-  const { found } = await row(
+/** The administrators without a last day who can sign in. */
+export async function lastingAdmins(db: Connection): Promise<number> {
+  const { n } = await row(
     db,
-    { found: bool },
-    `select exists (select from vetledger_console.subject_role r join vetledger_console.subject s on s.id = r.subject_id
-       where r.role = 'admin' and r.subject_id <> ? and s.disabled_at is null
-         and (r.until is null or r.until >= current_date)) as found`,
-    [id],
+    { n: integer },
+    `select count(*) as n from vetledger_console.subject_role r join vetledger_console.subject s on s.id = r.subject_id
+     where r.role = 'admin' and r.until is null and s.disabled_at is null`,
   );
-  return found;
+  return n;
+}
+
+/** The user to whom an account of the operating system is linked. */
+export async function subjectOfAccount(db: Connection, account: string): Promise<Subject | null> {
+  return maybeRow(db, subject, `select ${columns} from vetledger_console.subject s where s.account = ?`, [account]);
+}
+
+/** Links an account of the operating system, or ends the link (null). */
+export async function linkAccount(db: Connection, id: number, account: string | null): Promise<void> {
+  await execute(db, 'update vetledger_console.subject set account = ? where id = ?', [account, id]);
 }
 
 /** Makes a link that works once. Returns its token, which the database does not contain. */

@@ -2130,12 +2130,15 @@ create table vetledger_console.subject (
   -- Identity at the OpenID provider: issuer and subject. An e-mail address is no identity.
   issuer text,
   issued_subject text,
+  -- The account of the operating system with which the person uses the command line.
+  account text check (account <> ''),
   language text not null default 'en',
   created_at timestamptz not null default clock_timestamp(),
   disabled_at timestamptz,
   -- A name is never given to a second person.
   unique (name),
   unique (issuer, issued_subject),
+  unique (account),
   check ((issuer is null) = (issued_subject is null))
 );
 

@@ -13,6 +13,9 @@ export const userTexts = catalogue('console/users.userTexts', {
   revoked: ({ name, role, installation }: { name: string; role: string; installation: number | null }) =>
     `${name} is no longer ${role}${installation === null ? '' : ` of installation ${installation}`}.`,
   disabled: ({ name }: { name: string }) => `${name} is disabled. All sessions of ${name} have ended.`,
+  linked: ({ name, account }: { name: string; account: string }) =>
+    `${name} acts on the command line with the account ${account} of the operating system.`,
+  unlinked: ({ name }: { name: string }) => `No account of the operating system is linked to ${name}.`,
   noUsers: 'There are no users. Add one with `vetledger user add`.',
   disabledMark: 'disabled',
   noRole: 'no role',
@@ -59,6 +62,26 @@ export const userErrors = catalogue('console/users.userErrors', {
     code: 'last_admin',
     message: `${name} is the last administrator of users. Nothing was changed.`,
     todo: 'Give another user the role admin first.',
+  }),
+  byIsUser: ({ by, account }: { by: string; account: string }): PlainError => ({
+    code: 'by_is_user',
+    message: `${by} is a user of the console, and the account ${account} of the operating system is not linked to this user.`,
+    todo: 'Let this person use the command line, or link the account with `vetledger user link`.',
+  }),
+  accountIsLinked: ({ account, name }: { account: string; name: string }): PlainError => ({
+    code: 'account_is_linked',
+    message: `The account ${account} of the operating system belongs to ${name}, and --by names another person.`,
+    todo: 'Leave --by out, or let the other person use their account.',
+  }),
+  accountDisabled: ({ account, name }: { account: string; name: string }): PlainError => ({
+    code: 'user_disabled',
+    message: `The account ${account} of the operating system belongs to ${name}, and this user is disabled.`,
+    todo: 'Act with the account of another person.',
+  }),
+  accountTaken: ({ account, name }: { account: string; name: string }): PlainError => ({
+    code: 'account_taken',
+    message: `The account ${account} is linked to ${name}.`,
+    todo: 'End that link first, with `vetledger user link NAME --remove`.',
   }),
   noSuchRole: ({ name, role }: { name: string; role: string }): PlainError => ({
     code: 'role_not_granted',
