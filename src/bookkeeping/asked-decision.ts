@@ -4,6 +4,7 @@ import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
 import { isCalendarDate } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';
+import { Money } from '../domain/money.ts';
 import { lateDecisions } from '../posting/types.ts';
 import { documentKinds } from '../terms.ts';
 import { actionErrors } from '../texts/errors/actions.ts';
@@ -12,6 +13,8 @@ import { decideChoice, type LateSelection } from './decide-many.ts';
 
 /** The largest number of documents that one request of the console names. */
 export const documentsPerRequest = 500;
+
+const decimal = z.string().regex(/^\d{1,12}(\.\d{1,4})?$/);
 
 /** The request of a decision about late documents, as an asked action stores it: named documents, or all that a filter selects. */
 export const lateRequest = z
@@ -31,6 +34,13 @@ export const lateRequest = z
         kind: z.enum(documentKinds).optional(),
         from: z.string().refine(isCalendarDate).optional(),
         to: z.string().refine(isCalendarDate).optional(),
+        account: z
+          .string()
+          .regex(/^[\w.-]{1,40}$/)
+          .optional(),
+        department: z.int().positive().optional(),
+        least: decimal.optional(),
+        most: decimal.optional(),
       })
       .optional(),
   })
@@ -40,8 +50,13 @@ export type LateRequest = z.infer<typeof lateRequest>;
 /** The documents of a request, for `weighChoice`. */
 export function selectionOf({ id }: InstallationConfig, { documents, filter }: LateRequest): LateSelection {
   if (documents !== undefined) return { named: new Map([[id, documents]]) };
-  const given = Object.entries(filter ?? {}).filter(([, value]) => value !== undefined);
-  return { filter: Object.fromEntries(given) };
+  const { least, most, ...others } = filter ?? {};
+  const amount = {
+    ...(least === undefined ? {} : { least: new Money(least) }),
+    ...(most === undefined ? {} : { most: new Money(most) }),
+  };
+  const given = Object.entries(others).filter(([, value]) => value !== undefined);
+  return { filter: { ...Object.fromEntries(given), ...(Object.keys(amount).length === 0 ? {} : { amount }) } };
 }
 
 /**

@@ -3,11 +3,14 @@ import type { LateDecisionKind } from '../posting/types.ts';
 import { decisionChange } from '../texts/findings/late-documents.ts';
 import type { WeighedChoice, WeighedDocument } from './weigh-decision.ts';
 
+/** A decision about late documents, or a new judgement of held ones. */
+export type ShownChoice = LateDecisionKind | 'retry';
+
 /**
  * The effects that a person saw before a decision, as canonical text. When the decision is recorded, its effects must still give
  * the same hash.
  */
-export function shownText(decision: LateDecisionKind, choices: readonly WeighedChoice[]): string {
+export function shownText(decision: ShownChoice, choices: readonly WeighedChoice[]): string {
   return JSON.stringify([
     decision,
     choices.map(({ installation, documents }) => [installation.id, documents.map(shown)]),
@@ -15,7 +18,7 @@ export function shownText(decision: LateDecisionKind, choices: readonly WeighedC
 }
 
 /** SHA-256 of `shownText`, in hex. */
-export function hashOfShown(decision: LateDecisionKind, choices: readonly WeighedChoice[]): string {
+export function hashOfShown(decision: ShownChoice, choices: readonly WeighedChoice[]): string {
   return hash('sha256', shownText(decision, choices), 'hex');
 }
 

@@ -32,6 +32,8 @@ export interface WeighedDocument extends DocumentRef {
   /** Hashes of the entries that the next window posts. */
   entries: readonly string[];
   effects: readonly DecisionEffect[];
+  /** The code of the problem that stays, or null. Absent for a decision, which is weighed without it. */
+  left?: string | null;
 }
 
 /** A decision about documents of an installation, with its effects. */
@@ -140,12 +142,12 @@ function keptOut({ inForce }: PostedBefore, wanted: DraftEntry | null): Part[] {
   return wanted === null ? reversal : [...reversal, wanted];
 }
 
-function departmentsOf(lines: readonly Line[]): number[] {
+export function departmentsOf(lines: readonly Line[]): number[] {
   return [...new Set(lines.flatMap(({ departmentId }) => departmentId ?? []))].sort((a, b) => a - b);
 }
 
 /** The sums by account, VAT period and lateness, without zeros. */
-function effectsOf(parts: readonly { draft: Part; vatPeriod: string; isLate: boolean }[]): DecisionEffect[] {
+export function effectsOf(parts: readonly { draft: Part; vatPeriod: string; isLate: boolean }[]): DecisionEffect[] {
   const effects = parts.flatMap(({ draft, vatPeriod, isLate }) =>
     draft.lines.map((line) => ({
       ...{ account: line.account, isVat: line.role === 'vat', vatPeriod, isLate, amount: signed(line) },

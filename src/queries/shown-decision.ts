@@ -1,11 +1,10 @@
-import { hashOfShown } from '../bookkeeping/shown-decision.ts';
+import { hashOfShown, type ShownChoice } from '../bookkeeping/shown-decision.ts';
 import { addedEffects, type WeighedChoice, type WeighedDocument } from '../bookkeeping/weigh-decision.ts';
 import { formatExact, type Money, sum } from '../domain/money.ts';
-import type { LateDecisionKind } from '../posting/types.ts';
 import { documentKinds } from '../terms.ts';
 
 /** The effects of a decision as plain data, with its hash. Amounts are exact texts; debits are positive. */
-export function shownDocument(decision: LateDecisionKind, choices: readonly WeighedChoice[]) {
+export function shownDocument(decision: ShownChoice, choices: readonly WeighedChoice[]) {
   return { hash: hashOfShown(decision, choices), installations: choices.map(installationDocument) };
 }
 
@@ -28,6 +27,7 @@ function installationDocument({ installation: { id, currency, decimals }, docume
     documents: documents.map((each) => ({
       ...{ id: `${id}/${each.kind}/${each.id}`, code: each.code, date: each.date },
       ...{ amount: each.amount && shown(each.amount), vat: each.vat && shown(each.vat), day: each.day },
+      ...(each.left === undefined ? {} : { left: each.left }),
     })),
     effects: [true, false].flatMap((posted) => {
       const effects = documents.filter(({ day }) => (day !== null) === posted).flatMap((each) => each.effects);

@@ -25,6 +25,7 @@ const as = (name: string) => browsers.get(name)!;
 let [small, large] = [0, 0];
 
 const late = `/${id}/actions/late`;
+const retry = `/${id}/actions/retry`;
 const command = (...words: string[]) => vetledger([...words, '--config', clinic.config], clinic.env);
 const invoice = (sum: string) =>
   clinic.clinic.createInvoice({
@@ -42,7 +43,7 @@ const decisions = (document: number) =>
     'select decision from late_decision where installation = ? and document_id = ? order by id',
     [id, document],
   );
-const requests = () => query(db, `select id from action where kind = 'decide_late'`);
+const requests = () => query(db, `select id from action where kind in ('decide_late', 'retry_documents')`);
 
 /** The fields of the form of a page that asks for the action. */
 const formOf = (body: string): Record<string, string> => {
@@ -172,6 +173,97 @@ describe('a decision', () => {
   });
 });
 
+test.each([
+  ['account=3000&least=50&most=200', () => [large]],
+  ['account=3010', () => []],
+  ['department=11&least=2', () => [large]],
+])('a filter by effects (%s) selects what the command selects', async (filter, expected) => {
+  await fresh();
+  const conditions = filter.replace('least=', 'amount>=').replace('most=', 'amount<=').replaceAll('&', ',');
+  const { shown } = (
+    await command('late', 'decide', '--filter', `${conditions},month=2026-01`, '--wait', '--dry-run', '--json')
+  ).json();
+  const [documents] = tablesIn(await open(`decision=wait&month=2026-01&${filter}`));
+  expect((documents?.rows ?? []).map(([name]) => name)).toEqual(
+    shown.installations.flatMap((each: { documents: { id: string }[] }) =>
+      each.documents.map((one) => one.id.split('/').slice(1).join(' ')),
+    ),
+  );
+  for (const each of expected()) expect(documents?.rows.map(([name]) => name)).toContain(`invoice ${each}`);
+});
+
+describe('a new judgement of a held document', () => {
+  let held: number;
+  const state = async () => {
+    const [found] = await query<{ state: string; dirty: boolean }>(
+      db,
+      `select state, dirty from document where installation = ? and kind = 'invoice' and id = ?`,
+      [id, held],
+    );
+    return found;
+  };
+  const total = async (to: string) => {
+    clinic.clinic.updateInvoice(held, { total: to });
+    await clinic.pull();
+    await query(db, `update document set dirty = false where installation = ? and kind = 'invoice' and id = ?`, [
+      id,
+      held,
+    ]);
+  };
+  const shownNow = async () => (await as('bookkeeper').get(`${retry}?invoice/${held}=1`)).body;
+  const ask = async () => {
+    const answer = await as('bookkeeper').post(retry, { ...formOf(await shownNow()), reason: 'corrected there' });
+    expect(answer.statusCode).toBe(303);
+    return answer.headers.location as string;
+  };
+
+  test('shows the problem that stays, then the entry; what has changed meanwhile is refused', async () => {
+    held = clinic.clinic.createInvoice({
+      rows: [{ sum: '10.00', vat_percentage: '14', account_number: '3000' }],
+      invoice_date: '2026-02-03',
+    }).id;
+    clinic.clinic.update(clinic.clinic.invoices, clinic.clinic.invoice(held), { total: '999.00' });
+    await window();
+    expect(tablesIn(await shownNow())[0]?.rows).toEqual([
+      [`invoice ${held}`, 'totals disagree', '2026-02-03', '11.40', '1.40', 'not now', 'totals disagree'],
+    ]);
+    const stale = await ask();
+    await total('10.00');
+    await look();
+    expect(await stateOf(stale)).toContain('differ from those that were shown');
+    expect(await state()).toEqual({ state: 'held', dirty: false });
+    const [documents, , effects] = tablesIn(await shownNow());
+    expect(documents?.rows[0]?.slice(3)).toEqual(['11.40', '1.40', '2026-02-03', '']);
+    expect(effects?.rows).toEqual([
+      ['1700', '2026-02', '11.40'],
+      ['2932', '2026-02', '-1.40'],
+      ['3000', '2026-02', '-10.00'],
+    ]);
+    const asked = await ask();
+    await look();
+    const page = await stateOf(asked);
+    expect(page).toContain('The action is done.');
+    expect(linksIn(page)).toEqual([`/${id}/documents/invoice/${held}`]);
+    expect(await state()).toEqual({ state: 'held', dirty: true });
+    await clinic.post();
+    expect(await state()).toEqual({ state: 'posted', dirty: false });
+  });
+
+  test.each([`documents=${hostileName}`, 'documents=invoice/0', 'q=', 'month=2026-13', ''])(
+    '%s names no document',
+    async (search) => {
+      const { statusCode, body } = await as('bookkeeper').get(`${retry}?${search}`);
+      expect(statusCode).toBe(200);
+      expect(body).toContain('are not valid');
+      expect(formOf(body)).toEqual({});
+    },
+  );
+
+  test('a document that does not exist is refused', async () => {
+    expect((await as('bookkeeper').get(`${retry}?documents=invoice/999999999`)).body).toContain('There is no invoice');
+  });
+});
+
 describe('without a right or a complete form, nothing is decided', () => {
   let fields: Record<string, string>;
   beforeAll(async () => {
@@ -225,15 +317,18 @@ describe('without a right or a complete form, nothing is decided', () => {
     expect(formOf(none)).toEqual({});
   });
 
-  test.each(roles)('the role %s', async (role) => {
-    const isAllowed = role === 'bookkeeper' || role === 'accountant';
-    const before = (await requests()).length;
-    expect((await as(role).get(late)).statusCode).toBe(isAllowed ? 200 : 404);
-    expect((await as(role).post(late, { ...fields, form: crypto.randomUUID() })).statusCode).toBe(
-      isAllowed ? 303 : 404,
-    );
-    expect((await requests()).length).toBe(before + (isAllowed ? 1 : 0));
-  });
+  test.each(roles.flatMap((role) => [[role, late] as const, [role, retry] as const]))(
+    'the role %s at %s',
+    async (role, path) => {
+      const isAllowed = role === 'bookkeeper' || role === 'accountant';
+      const before = (await requests()).length;
+      expect((await as(role).get(path)).statusCode).toBe(isAllowed ? 200 : 404);
+      expect((await as(role).post(path, { ...fields, form: crypto.randomUUID() })).statusCode).toBe(
+        isAllowed ? 303 : 404,
+      );
+      expect((await requests()).length).toBe(before + (isAllowed ? 1 : 0));
+    },
+  );
 });
 
 describe('the page of an action', () => {

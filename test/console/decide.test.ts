@@ -141,6 +141,23 @@ test('remarks are counted, and listed by their code', async () => {
   expect(listed(await page('code=overpaid'))).toEqual([named(overpaid)]);
 });
 
+test('boxes and filters lead to what a user may do about the documents', async () => {
+  const body = await page('code=period_locked&month=2026-01');
+  expect(body).toContain(`<input type="checkbox" name="invoice/${large}" value="1"`);
+  const links = linksIn(body).filter((link) => link.includes('/actions/'));
+  expect(links).toEqual([
+    `/${id}/actions/late?code=period_locked&month=2026-01`,
+    `/${id}/actions/retry?code=period_locked&month=2026-01`,
+  ]);
+  const decided = (await accountant.get(`${links[0]}&decision=wait`)).body;
+  const again = (await accountant.get(links[1]!)).body;
+  for (const each of [decided, again])
+    expect(listed(each).toSorted()).toEqual([small, large, other].map(named).toSorted());
+  expect(linksIn(await page('code=totals_disagree')).filter((link) => link.includes('/late'))).toEqual([]);
+  const { body: read } = await (await site.signedIn('kirjanpitäjä')).get(`/${id}/decide`);
+  expect(read).not.toContain('/actions/');
+});
+
 test('a decided document says who decided, and why', async () => {
   const decided = await command(
     ...['late', 'decide', `${id}/invoice/${small}`, '--wait', '--reason', 'asks the clinic', '--by', 'M. Virtanen'],

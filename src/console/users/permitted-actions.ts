@@ -4,6 +4,7 @@ import type { Permission } from './rights.ts';
 /** The actions that a user can ask for in the console, with the permission that each needs. */
 export const permittedActions = {
   decide_late: 'decide',
+  retry_documents: 'decide',
   pause_windows: 'operate',
   resume_windows: 'operate',
   pause_delivery: 'operate',

@@ -41,11 +41,22 @@ export const decideTexts = catalogue('console/actions.decideTexts', {
   late: ({ period }: { period: string }) => `${period}, late`,
   change: 'Change',
   submit: 'Decide',
+  left: 'Problem afterwards',
+});
+
+/** The form that asks for a new judgement of documents. */
+export const retryTexts = catalogue('console/actions.retryTexts', {
+  title: 'Judge documents again',
+  about:
+    'The next window judges these documents again. Below is the result with the records as they were last read. If the source sends new records, the result may differ.',
+  malformed: 'The documents are not valid. Choose them on the screen To decide.',
+  submit: 'Judge again',
 });
 
 /** The names of actions, as titles of pages. */
 export const actionNames = catalogue('console/actions.actionNames', {
   decide_late: 'Decision about late documents',
+  retry_documents: 'New judgement of documents',
   pause_windows: 'Pause of the windows',
   resume_windows: 'Resumption of the windows',
   pause_delivery: 'Pause of the delivery',

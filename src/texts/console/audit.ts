@@ -64,6 +64,7 @@ export const signInNames = catalogue('console/audit.signInNames', {
 export const actionKindNames = catalogue('console/audit.actionKindNames', {
   decide_late: 'decision about a late document',
   redate: 'late documents dated on an open day',
+  retry_documents: 'documents judged again',
   match_prepayment: 'payment matched with a prepayment',
   apply_mapping: 'mapping applied',
   close_books: 'books closed',

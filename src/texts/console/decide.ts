@@ -13,6 +13,10 @@ export const decideTexts = catalogue('console/decide.decideTexts', {
   options: 'What each decision would do',
   keptOut: 'nothing is posted now, and these amounts stay out of the books',
   changed: 'The document has changed. The next window judges it again, and then its effects are shown.',
+  decideChosen: 'Decide about the chosen documents',
+  retryChosen: 'Judge the chosen documents again',
+  decideAll: 'Decide about all late documents of this filter',
+  retryAll: ({ all }: { all: number }) => `Judge all of this filter again (${all})`,
   unread: ({ fields }: { fields: string }) =>
     `These fields of the filter cannot be read, so they are left out: ${fields}.`,
 });

@@ -2,12 +2,14 @@ import { performDecision } from '../../bookkeeping/asked-decision.ts';
 import type { AskedKind } from '../../console/users/permitted-actions.ts';
 import { pauseDelivery, resumeDelivery } from '../../erp/outbox/state.ts';
 import { setPaused } from '../../sync/pauses.ts';
+import { performRetry } from './documents.ts';
 import { changePause } from './pauses.ts';
 import type { Perform } from './performer.ts';
 
 /** The code that performs each kind of action, in one transaction with its outcome. */
 export const performers: Record<AskedKind, Perform> = {
   decide_late: performDecision,
+  retry_documents: performRetry,
   pause_windows: changePause('windows', (trx, id, by) => setPaused(trx, id, true, by)),
   resume_windows: changePause('windows', (trx, id, by) => setPaused(trx, id, false, by)),
   pause_delivery: changePause('delivery', pauseDelivery),

@@ -4,33 +4,55 @@ import {
   lateRequest,
   selectionOf,
 } from '../../../bookkeeping/asked-decision.ts';
+import { decisionsFor } from '../../../bookkeeping/decide-late.ts';
 import { chooseLate, weighChoice } from '../../../bookkeeping/decide-many.ts';
+import { lateByIds } from '../../../documents/late-documents.ts';
 import { monthBounds } from '../../../domain/dates.ts';
 import { UserError } from '../../../domain/errors.ts';
+import { type LateDecisionKind, lateDecisions } from '../../../posting/types.ts';
 import { type ShownDecision, shownDocument } from '../../../queries/shown-decision.ts';
 import type { PlainError } from '../../../texts/plain-error.ts';
 import type { InstallationRequest } from '../../route.ts';
+import { documentOf, type Fields, namedDocuments } from './chosen-documents.ts';
 
 /** The fields with which an address or a form names a decision. */
-export const choiceFields = ['decision', 'documents', 'month', 'code', 'kind'] as const;
-export type ChoiceFields = Readonly<Partial<Record<string, string>>>;
+export const choiceFields = [
+  ...['decision', 'documents', 'month', 'code', 'kind'],
+  ...['account', 'department', 'least', 'most'],
+] as const;
 
 /** Reads a decision and its documents, such as `documents=invoice/1,payment/2`. Null if a field is not valid. */
-export function readChoice(fields: ChoiceFields): LateRequest | null {
-  const { decision, documents = '', month = '', code = '', kind = '' } = fields;
+export function readChoice(fields: Fields): LateRequest | null {
+  const { decision, month = '', department = '' } = fields;
+  const documents = namedDocuments(fields);
   if (month !== '' && !/^(19|20)\d\d-(0[1-9]|1[0-2])$/.test(month)) return null;
   const days = month === '' ? {} : { from: `${month}-01`, to: monthBounds(month).through };
   const chosen =
     documents === ''
-      ? { filter: { ...days, ...(code === '' ? {} : { code }), ...(kind === '' ? {} : { kind }) } }
-      : { documents: [...new Set(documents.split(','))].map(readDocument) };
+      ? { filter: { ...days, ...given(fields), ...(department === '' ? {} : { department: Number(department) }) } }
+      : { documents: documents.split(',').map(documentOf) };
   const { success, data } = lateRequest.safeParse({ decision, ...chosen });
   return success ? data : null;
 }
 
-function readDocument(text: string) {
-  const [, kind, id] = /^(\w+)\/(\d{1,15})$/.exec(text) ?? [];
-  return { kind, id: Number(id) };
+function given(fields: Fields): Record<string, string | undefined> {
+  const names = ['code', 'kind', 'account', 'least', 'most'] as const;
+  return Object.fromEntries(names.flatMap((name) => (fields[name] ? [[name, fields[name]]] : [])));
+}
+
+/** The decisions that are possible for the chosen documents. All of them if the choice is a filter without a code. */
+export async function possibleDecisions(
+  { db, installation }: InstallationRequest,
+  fields: Fields,
+): Promise<readonly LateDecisionKind[]> {
+  const documents = namedDocuments(fields)
+    .split(',')
+    .flatMap((name) => documentOf(name) ?? []);
+  const late = documents.length === 0 ? [] : await lateByIds(db, installation.id, documents);
+  const codes = late.length === 0 ? [fields.code ?? ''] : late.map(({ problem }) => problem ?? '');
+  const of = [...new Set(codes)].map((code) => decisionsFor[code] ?? []);
+  const possible = lateDecisions.filter((decision) => of.every((each) => each.includes(decision)));
+  return possible.length === 0 ? lateDecisions : possible;
 }
 
 /** The effect of a decision, or the reason why there is none to show. */

@@ -2,29 +2,31 @@ import { randomUUID } from 'node:crypto';
 import { documentsPerRequest } from '../../../bookkeeping/asked-decision.ts';
 import { decisionsFor } from '../../../bookkeeping/decide-late.ts';
 import { shown } from '../../../languages/language.ts';
-import { lateDecisions } from '../../../posting/types.ts';
+import type { LateDecisionKind } from '../../../posting/types.ts';
 import type { ShownDecision } from '../../../queries/shown-decision.ts';
-import { documentKinds } from '../../../terms.ts';
+import { type DocumentRef, documentKinds, type InstallationId } from '../../../terms.ts';
 import { lateTexts, weighedTexts } from '../../../texts/commands/results.ts';
 import { actionTexts, decideTexts as texts } from '../../../texts/console/actions.ts';
 import { consoleTexts } from '../../../texts/console/console.ts';
+import { decideFields } from '../../../texts/console/decide.ts';
 import { inWords } from '../../../wording/words.ts';
-import { html, type Node } from '../../html.ts';
+import { type Content, html, type Node } from '../../html.ts';
 import { form } from '../../layout.ts';
 import { documentLink } from '../../parts/document-link.ts';
 import { choice, field, problem } from '../../parts/fields.ts';
 import { table } from '../../parts/table.ts';
 import type { Session } from '../../users/sessions.ts';
-import { type ChoiceFields, choiceFields, type Weighed } from './late-choice.ts';
+import type { Fields } from './chosen-documents.ts';
+import { choiceFields, type Weighed } from './late-choice.ts';
 
 /** The form that chooses a decision and its documents. */
-export function choiceForm(path: string, fields: ChoiceFields): Node {
+export function choiceForm(path: string, fields: Fields, possible: readonly LateDecisionKind[]): Node {
   const named = fields.documents ?? '';
   const all = { value: '', text: consoleTexts.all };
   return html`<form method="get" action=${path} class="filters">
     ${choice({
       ...{ name: 'decision', label: texts.decision, value: fields.decision ?? '' },
-      options: lateDecisions.map((value) => ({ value, text: lateTexts[value] })),
+      options: possible.map((value) => ({ value, text: lateTexts[value] })),
     })}
     ${
       named === ''
@@ -36,7 +38,10 @@ export function choiceForm(path: string, fields: ChoiceFields): Node {
             ${choice({
               ...{ name: 'kind', label: texts.kind, value: fields.kind ?? '' },
               options: [all, ...documentKinds.map((value) => ({ value, text: inWords(value) }))],
-            })}`
+            })}
+            ${(['account', 'department', 'least', 'most'] as const).map((name) =>
+              field({ name, label: decideFields[name], value: fields[name] ?? '' }),
+            )}`
         : field({ name: 'documents', label: texts.documents, value: named })
     }
     <button>${texts.choose}</button>
@@ -44,7 +49,13 @@ export function choiceForm(path: string, fields: ChoiceFields): Node {
 }
 
 /** The effect of a decision, and the form that asks for it. */
-export function weighedView(session: Session, path: string, fields: ChoiceFields, found: Weighed): Node {
+export function weighedView(
+  session: Session,
+  path: string,
+  fields: Fields,
+  found: Weighed,
+  submit: string = texts.submit,
+): Node {
   if ('tooMany' in found) {
     return html`${problem(texts.tooMany({ documents: found.tooMany, most: documentsPerRequest }))}`;
   }
@@ -64,7 +75,7 @@ export function weighedView(session: Session, path: string, fields: ChoiceFields
           <input type="hidden" name="shown" value=${hash} />
           <input type="hidden" name="form" value=${randomUUID()} />
           ${field({ name: 'reason', label: actionTexts.reason, hint: actionTexts.reasonHint, isRequired: true })}
-          <button>${texts.submit}</button>`,
+          <button>${submit}</button>`,
       )}
     </section>`;
 }
@@ -87,16 +98,18 @@ function effectView({
       ]),
     });
   };
+  const isRetry = documents.some(({ left }) => left !== undefined);
   return html`${table({
     caption: texts.count({ documents: documents.length }),
     columns: [
       ...[texts.kind, texts.problem, texts.date].map((title) => ({ title })),
       ...[texts.amount, texts.vat].map((title) => ({ title, isNumber: true })),
-      { title: texts.postedOn },
+      ...[{ title: texts.postedOn }, ...(isRetry ? [{ title: texts.left }] : [])],
     ],
-    rows: documents.map(({ id, code, date, amount, vat, day }) => [
+    rows: documents.map(({ id, code, date, amount, vat, day, left }) => [
       documentLink(installation, id.split('/').slice(1).join(' ')),
       ...[inWords(code), date ?? '', amount ?? '', vat ?? '', day ?? texts.notPosted],
+      ...(isRetry ? [inWords(left ?? '')] : []),
     ]),
   })}
   ${table({
@@ -108,4 +121,9 @@ function effectView({
     rows: kinds.map(({ kind, documents: n, amount, vat }) => [inWords(kind), n, amount, vat ?? '']),
   })}
   ${changes(true)} ${changes(false)}`;
+}
+
+/** Links to documents, in one line. */
+export function documentList(installation: InstallationId, documents: readonly DocumentRef[]): Content {
+  return documents.map(({ kind, id }, at) => [at === 0 ? '' : ', ', documentLink(installation, `${kind} ${id}`)]);
 }

@@ -2,11 +2,13 @@ import type { InstallationId } from '../../../terms.ts';
 import type { AskedKind } from '../../users/permitted-actions.ts';
 import { lateAsked } from './late.ts';
 import { pausesPath } from './pauses-link.ts';
+import { retryAsked } from './retry.ts';
 import type { ShownRequest } from './shown-request.ts';
 
 /** Reads the request of each kind of action from its JSON. Null if another build asked. */
 export const shownRequests: Record<AskedKind, (installation: InstallationId, input: string) => ShownRequest | null> = {
   decide_late: lateAsked,
+  retry_documents: retryAsked,
   ...{ pause_windows: ofPauses, resume_windows: ofPauses, pause_delivery: ofPauses, resume_delivery: ofPauses },
 };
 

@@ -3,8 +3,10 @@ import { permittedActions } from '../../users/permitted-actions.ts';
 import { showAction } from './action-page.ts';
 import { askLate, showLate } from './late.ts';
 import { askPause, showPauses } from './pauses.ts';
+import { askRetry, showRetry } from './retry.ts';
 
 const late = '/:installation/actions/late';
+const retry = '/:installation/actions/retry';
 const pauses = '/:installation/actions/pauses';
 const decides = { who: permittedActions.decide_late, in: 'installation' } as const;
 const operates = { who: permittedActions.pause_windows, in: 'installation' } as const;
@@ -16,6 +18,11 @@ export const actionsRoutes: readonly Route[] = [
     answer: (request: InstallationRequest) => showLate(request, request.query, null),
   },
   { method: 'POST', path: late, access: decides, audit: 'action', answer: askLate },
+  {
+    ...{ method: 'GET', path: retry, access: decides, audit: 'nothing' },
+    answer: (request: InstallationRequest) => showRetry(request, request.query, null),
+  },
+  { method: 'POST', path: retry, access: decides, audit: 'action', answer: askRetry },
   {
     ...{ method: 'GET', path: pauses, access: operates, audit: 'nothing' },
     answer: (request: InstallationRequest) => showPauses(request),

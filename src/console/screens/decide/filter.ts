@@ -2,7 +2,7 @@ import { isCalendarDate, monthBounds } from '../../../domain/dates.ts';
 import { Money } from '../../../domain/money.ts';
 import type { OpenFilter } from '../../../queries/to-decide.ts';
 
-type Query = Readonly<Record<string, string>>;
+type Query = Readonly<Partial<Record<string, string>>>;
 
 /** The fields of the form. */
 export const fields = ['q', 'code', 'month', 'account', 'department', 'least', 'most', 'decided'] as const;

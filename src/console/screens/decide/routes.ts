@@ -16,7 +16,7 @@ export const decideRoutes: readonly Route[] = [
 /** Documents are judged again for their effects. A page with more of them links to the effects of each. */
 const weighedAtMost = 10;
 
-async function show({ db, installation, query, now }: InstallationRequest): Promise<Answer> {
+async function show({ db, installation, query, now, rights }: InstallationRequest): Promise<Answer> {
   const clock = () => now;
   const { filter, unread } = filterOf(query);
   const remarks = await remarksByCode(db, [installation]);
@@ -33,5 +33,7 @@ async function show({ db, installation, query, now }: InstallationRequest): Prom
   const { rows, next } = pageOf(found.filter((item) => placeOf(item) > after).slice(0, pageRows + 1), placeOf);
   const isWeighed = rows.length <= weighedAtMost;
   const options = isWeighed ? await decisionOptions(db, installation, rows, clock) : null;
-  return { page: decidePage({ installation, query, unread, sums: sumsOf(found), remarks, rows, next, options }) };
+  const decides = rights.may('decide', installation.id);
+  const sums = sumsOf(found);
+  return { page: decidePage({ installation, query, unread, sums, remarks, rows, next, options, decides }) };
 }

@@ -1,3 +1,4 @@
+import { decisionsFor } from '../../../bookkeeping/decide-late.ts';
 import type { InstallationConfig } from '../../../config/load-config.ts';
 import { formatExact, type Money } from '../../../domain/money.ts';
 import { visibleIn } from '../../../domain/text.ts';
@@ -31,6 +32,8 @@ interface Shown {
   next: string | null;
   /** What each decision would do, by id. Null if the page has too many documents. */
   options: ReadonlyMap<string, Options> | null;
+  /** Whether the user decides about documents. */
+  decides: boolean;
 }
 
 export function decidePage(found: Shown): PageContent {
@@ -42,7 +45,7 @@ export function decidePage(found: Shown): PageContent {
       const names = unread.map((name) => decideFields[name]).join(', ');
       return html`${problem(unread.length === 0 ? null : texts.unread({ fields: names }))}
         ${filterForm(path, query)} ${sumTable(path, sums, installation)}
-        ${itemTable(found)} ${pageLinks(path, query, next)} ${remarkTable(path, remarks)}`;
+        ${chosenForm(found, itemTable(found))} ${pageLinks(path, query, next)} ${remarkTable(path, remarks)}`;
     },
   };
 }
@@ -104,7 +107,42 @@ function remarkTable(path: string, remarks: readonly RemarkCount[]): Node | null
   });
 }
 
-function itemTable({ installation, rows, options }: Shown): Node | null {
+/** The list as a form: its boxes choose documents, and its buttons lead to the effect of what can be done about them. */
+function chosenForm({ installation, query, sums, rows, decides }: Shown, list: Node | null): Node | null {
+  const names = rows.flatMap(({ document }) => nameOf(document) ?? []);
+  if (!decides || list === null || names.length === 0) return list;
+  const [late, retry] = [`/${installation.id}/actions/late`, `/${installation.id}/actions/retry`];
+  const all = sums.reduce((count, each) => count + each.count, 0);
+  return html`<form method="get" action=${local(late)}>
+    ${list}
+    <p>
+      <button>${texts.decideChosen}</button>
+      <button formaction=${local(retry)}>${texts.retryChosen}</button>
+    </p>
+    <p class="pages">
+      ${canFilterLate(query) ? html`<a href=${local(late, query)}>${texts.decideAll}</a>` : null}
+      ${Object.keys(query).length === 0 ? null : html`<a href=${local(retry, query)}>${texts.retryAll({ all })}</a>`}
+    </p>
+  </form>`;
+}
+
+/** Whether the form for decisions has the same filter. Its documents are undecided. */
+function canFilterLate({ code = '', q = '', decided = '', [itemParameter]: item }: Shown['query']): boolean {
+  return Object.hasOwn(decisionsFor, code) && q === '' && decided !== 'yes' && item === undefined;
+}
+
+/** The name of a document in a form, such as `invoice/1`. Null for what is no document. */
+function nameOf(document: string): string | null {
+  const [, kind, id] = /^(invoice|payment|prepayment) ([1-9]\d{0,14})$/.exec(document) ?? [];
+  return kind === undefined ? null : `${kind}/${id}`;
+}
+
+function box(document: string): Node | null {
+  const name = nameOf(document);
+  return name === null ? null : html`<input type="checkbox" name=${name} value="1" aria-label=${shown(document)} />`;
+}
+
+function itemTable({ installation, rows, options, decides }: Shown): Node | null {
   if (rows.length === 0) return null;
   const at = timeIn(installation.timezone);
   return table({
@@ -117,7 +155,7 @@ function itemTable({ installation, rows, options }: Shown): Node | null {
     rows: rows.map((item) => {
       const { id, document, number, date, ageDays, code, department, client, amount, vat, isPosted } = visibleIn(item);
       return [
-        html`${documentLink(installation.id, document)} ${number ?? ''}`,
+        html`${decides ? box(document) : null} ${documentLink(installation.id, document)} ${number ?? ''}`,
         ...[date ?? labels.noDate, ageDays, code, department, client],
         amount !== null && isPosted && item.late !== null ? lateTexts.differsBy({ amount }) : (amount ?? ''),
         vat ?? '',
