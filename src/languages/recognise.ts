@@ -162,7 +162,9 @@ class Search {
     const isJoint = !hasLetter(template);
     // A single word between signs may be anything, such as the name of a field, so it stays as it is.
     const parts = values.map((value, at) =>
-      (isJoint && !value.includes(' ')) || (template.holes[at] === 'name' && !this.#isText(value))
+      (isJoint && !value.includes(' ')) ||
+      isInCode(template, at) ||
+      (template.holes[at] === 'name' && !this.#isText(value))
         ? { text: value, score: 0 }
         : this.best(value, depth + 1),
     );
@@ -182,6 +184,18 @@ class Search {
     const params = { ...fixed, ...Object.fromEntries(holes.map((name, at) => [name, texts[at]])) };
     return translated(this.#language, key, params) ?? '';
   }
+}
+
+/** Whether a parameter is part of code in backticks, which stays as it is. */
+function isInCode({ literals }: Template, at: number): boolean {
+  return (
+    literals
+      .slice(0, at + 1)
+      .join('')
+      .split('`').length %
+      2 ===
+    0
+  );
 }
 
 function joined({ literals }: Template, texts: readonly string[]): string {

@@ -42,8 +42,8 @@ function totals({ invoice, rows }: InvoiceFacts, judgement: Judgement, decimals:
     [proofTexts.vat, rows.map((row) => row.sumVat), invoice.totalVat],
     [proofTexts.withVat, rows.map((row) => row.sumTotal), invoice.totalWithVat],
   ];
-  const rowsAndTotals = parts.map(([name, amounts, total]) =>
-    proofTexts.rowsAndTotal({ rows: text(exact(amounts), decimals), name, total: text(total, decimals) }),
+  const rowsAndTotals = parts.map(([of, amounts, total]) =>
+    proofTexts.rowsAndTotal({ rows: text(exact(amounts), decimals), of, total: text(total, decimals) }),
   );
   const says = [...rowsAndTotals, ...header(invoice, decimals)].join('; ');
   const agree = parts.map(([, amounts, total]) => {

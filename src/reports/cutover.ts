@@ -8,7 +8,7 @@ import { isNoMoney, prepaymentUse } from '../records/source-codes.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
 import { finalInvoicesBefore, paymentsBefore, recordsBefore } from './before-start.ts';
 import { openingVouchers } from './opening-vouchers.ts';
-import { customerNames } from './prepayment-records.ts';
+import { namesNow } from './prepayment-records.ts';
 import { columnsOf, type Item, type ReportInput, type Section, type SectionShape, section } from './report-sections.ts';
 import type { VatInput } from './vat.ts';
 
@@ -76,7 +76,7 @@ export async function cutover(db: Connection, input: VatInput): Promise<Section[
   }
   const unused = section(prepaymentsShape, inOrder([...prepayments, ...uses]));
   const left = unused.figures.filter(({ amounts }) => !amounts.unused?.isZero());
-  const later = await customerNames(db, input, missing([...open, ...left.flatMap(({ items }) => items)], names));
+  const later = await namesNow(db, input, missing([...open, ...left.flatMap(({ items }) => items)], names));
   const named = (items: readonly Item[]) =>
     items.map(({ keys, ...item }): Item => {
       const code = String(keys.customer ?? '');

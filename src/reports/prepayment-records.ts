@@ -4,6 +4,7 @@ import { type Connection, rows } from '../db/rows.ts';
 import { businessDate } from '../domain/dates.ts';
 import { Money } from '../domain/money.ts';
 import { creditLessDebit, debitLessCredit } from '../ledger/journal/signed.ts';
+import { clientNames } from '../mirror/client-names.ts';
 import { readRecord } from '../mirror/read.ts';
 import { takenByUses } from '../prepayments/taken.ts';
 import { notedUses } from '../prepayments/used.ts';
@@ -155,9 +156,21 @@ export async function bookedOnPrepayments(
 }
 
 /** `client:5` is client 5; any other party is not a client. */
-function clientOf(party: string | null): number | null {
+export function clientOf(party: string | null): number | null {
   const id = /^client:(\d+)$/.exec(party ?? '')?.[1];
   return id === undefined ? null : Number(id);
+}
+
+/** The latest name of each of these parties in the entries, or else on an invoice in the mirror, such as one before the start date. */
+export async function namesNow(
+  db: Connection,
+  input: VatInput,
+  parties: readonly string[],
+): Promise<Map<string, string>> {
+  const names = await customerNames(db, input, parties);
+  const clients = parties.flatMap((party) => (names.has(party) ? [] : (clientOf(party) ?? [])));
+  for (const [client, name] of await clientNames(db, input, clients)) names.set(`client:${client}`, name);
+  return names;
 }
 
 /** The latest name of each of these parties in the entries recorded up to then. */

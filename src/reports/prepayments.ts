@@ -6,7 +6,7 @@ import { reportTexts, sectionTitles } from '../texts/reports/reports.ts';
 import {
   type BookedOnPrepayments,
   bookedOnPrepayments,
-  customerNames,
+  namesNow,
   type PrepaymentOfSource,
   prepaymentsOfSource,
   type UseOfSource,
@@ -62,7 +62,7 @@ export async function prepayments(db: Connection, input: VatInput, { through }: 
   for await (const page of usesOfSource(db, input)) for (const use of page) found.addUse(use);
   found.addBooked(await bookedOnPrepayments(db, input, through));
   const open = found.open();
-  const names = await customerNames(db, input, [...new Set(open.flatMap(({ keys }) => codeOf(keys.customer) ?? []))]);
+  const names = await namesNow(db, input, [...new Set(open.flatMap(({ keys }) => codeOf(keys.customer) ?? []))]);
   const items = open.map((item): Item => {
     const code = codeOf(item.keys.customer);
     return { ...item, keys: { ...item.keys, name: code === null ? null : (names.get(code) ?? null) } };

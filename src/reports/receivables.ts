@@ -4,8 +4,10 @@ import type { Connection } from '../db/rows.ts';
 import { daysBetween } from '../domain/dates.ts';
 import { Money } from '../domain/money.ts';
 import { debitLessCredit } from '../ledger/journal/signed.ts';
+import { namesOnInvoices } from '../mirror/client-names.ts';
 import type { CalendarDate } from '../terms.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
+import { clientOf } from './prepayment-records.ts';
 import {
   collected,
   columnsOf,
@@ -15,10 +17,10 @@ import {
   type Listing,
   type Period,
   type Recorded,
-  type ReportInput,
   type Section,
   type SectionShape,
 } from './report-sections.ts';
+import type { VatInput } from './vat.ts';
 
 /** Ranges of days after the due date, each with the column of open amounts of that age. */
 const ages = [
@@ -42,22 +44,27 @@ const shape: SectionShape = {
  * party, of entries dated up to that day. The total is the left side of E2. An invoice without a due date is due on its
  * own date.
  */
-export async function receivables(db: Connection, input: ReportInput, period: Period): Promise<Section[]> {
+export async function receivables(db: Connection, input: VatInput, period: Period): Promise<Section[]> {
   return [await collected(openItems(db, input, period, everyEntry))];
 }
 
 /** The same, by what was recorded up to a place in the chain. Needs a transaction. */
-export function openItems(db: Connection, input: ReportInput, period: Period, recorded: Recorded): Listing {
+export function openItems(db: Connection, input: VatInput, period: Period, recorded: Recorded): Listing {
   return { shape, items: readOpenItems(db, input, period, recorded), hasTotal: true };
 }
 
-/** All items of a customer have the customer's latest name, so that they form one figure. */
+/**
+ * All items of a customer have the customer's latest name, so that they form one figure. A payment on an invoice without an entry has
+ * the name on that invoice, unless the figures are those of an earlier time.
+ */
 async function* readOpenItems(
   db: Connection,
-  { id }: ReportInput,
+  input: VatInput,
   { through }: Period,
   { upToSeq }: Recorded,
 ): AsyncGenerator<Item> {
+  const { id } = input;
+  const inMirror = new Map<number, string>();
   const found = resultPages(
     db,
     {
@@ -91,7 +98,12 @@ async function* readOpenItems(
     [...[id, through, upToSeq], ...[id, through, upToSeq]],
   );
   for await (const page of found) {
-    for (const { role, party_code, invoice_id, amount, number, document_date, due_date, name } of page) {
+    const unnamed =
+      upToSeq === null ? page.filter(({ party_code, name }) => name === null && clientOf(party_code)) : [];
+    const onInvoices = await namesOnInvoices(db, input, [...new Set(unnamed.map(({ invoice_id }) => invoice_id))]);
+    for (const [client, name] of onInvoices) if (!inMirror.has(client)) inMirror.set(client, name);
+    for (const { role, party_code, invoice_id, amount, number, document_date, due_date, ...each } of page) {
+      const name = each.name ?? inMirror.get(clientOf(party_code) ?? 0) ?? null;
       const days = daysOverdue(due_date ?? document_date, through);
       yield {
         keys: { role, customer: party_code, name },

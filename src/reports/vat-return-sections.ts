@@ -108,7 +108,7 @@ function itemsOfBox({ box, title, of, form, books, lines }: FilledBox<ReturnLine
   if (rounded.isZero()) return own;
   return [
     ...own,
-    { keys, document: 'rounding', facts: {}, amounts: { form: rounded, books: zero, rounding: rounded } },
+    { keys, document: reportTexts.rounding, facts: {}, amounts: { form: rounded, books: zero, rounding: rounded } },
   ];
 }
 

@@ -45,3 +45,10 @@ test('the name of a VAT group stays as users wrote it', () => {
   expect(shown(text, 'fi')).toMatch(/^alv-ryhmä VAT 10 %, 10 % on voimassa 2013-01-01 – 2024-12-31, mutta/);
   expect(shown(text, 'sv')).toMatch(/^momsgrupp VAT 10 % med 10 % gäller/);
 });
+
+test.each([
+  ['Run `vetledger mapping check --help` to see how to use it.', /^Suorita `vetledger mapping check --help`/],
+  ['rows -40.00 net, total -40.00; rows 1.00 VAT, total 1.00', /^rivit -40\.00 verotonta, .*; rivit 1\.00 alv/i],
+])('code stays as it is, and parts of proofs are translated: %s', (text, asked) => {
+  expect(shown(text, 'fi')).toMatch(asked);
+});

@@ -1,9 +1,19 @@
 import { expect, test } from 'vitest';
 import { execute } from '../../src/db/rows.ts';
 import { formatMoney } from '../../src/domain/money.ts';
+import { eraseNames } from '../../src/ledger/journal/erase-names.ts';
 import { prepayments } from '../../src/reports/prepayments.ts';
+import { receivables } from '../../src/reports/receivables.ts';
+import type { Section } from '../../src/reports/report-sections.ts';
 import { mappingOf } from '../posting/support.ts';
-import { ClinicBooks, paid, paymentRecord, prepaid, prepaymentRecord } from '../reconcile/clinic-books.ts';
+import {
+  ClinicBooks,
+  invoiceRecord,
+  paid,
+  paymentRecord,
+  prepaid,
+  prepaymentRecord,
+} from '../reconcile/clinic-books.ts';
 import { useDatabase } from '../support/database.ts';
 
 const { db } = useDatabase();
@@ -125,6 +135,35 @@ test('each prepayment with what was used and refunded of it, as of a day', async
     },
   };
   expect(await reportOf(books, '2026-02-28')).toEqual(asked);
+});
+
+test('a client that no entry names has the name of an invoice in the mirror', async () => {
+  const books = new ClinicBooks(db, nextInstallation++);
+  const invoice = (id: number, client: number, payer_name: string | null) =>
+    books.mirror('invoice', invoiceRecord(id, '10.00', '0.00', null, { client, payer_name }));
+  await invoice(1, 5, 'Old Name');
+  await invoice(2, 5, 'New Name');
+  await invoice(3, 5, null);
+  await invoice(4, 50, 'Of another');
+  await invoice(5, 6, null);
+  for (const client of [5, 6]) {
+    await books.document('prepayment', {
+      record: prepaymentRecord(client, 7, '10.00', '10.00', { client }),
+      lines: prepaid(7, 'mobile_clearing', '10.00', client),
+    });
+  }
+  // A payment on a voided invoice, which has no entry.
+  await books.document('payment', {
+    record: paymentRecord(11, 4, 1, '4.00'),
+    lines: paid(1, 'cash', '4.00', 4, { client: 50 }),
+  });
+  for (const client of [5, 6, 50]) await eraseNames(db, books.input.id, `client:${client}`);
+  const input = { ...books.input, mapping: mappingOf() };
+  const names = async (made: Promise<Section[]>) =>
+    (await made)[0]!.figures.map(({ keys: { customer, name } }) => `${customer} ${name}`);
+  const through = { from: null, through: '2026-12-31' };
+  expect(await names(prepayments(db, input, through))).toEqual(['client:5 New Name', 'client:6 null']);
+  expect(await db.transaction((trx) => names(receivables(trx, input, through)))).toEqual(['client:50 Of another']);
 });
 
 test('on an earlier day only what had happened by then', async () => {

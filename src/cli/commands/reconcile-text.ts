@@ -13,6 +13,7 @@ import {
 import type { LineRole } from '../../terms.ts';
 import { checkWords, labels, sectionHeads } from '../../texts/commands/labels.ts';
 import { reconcileTexts as texts, equationTitles as titles } from '../../texts/commands/reconcile.ts';
+import { accountName } from '../../wording/cells.ts';
 import { codeWord, count } from '../../wording/words.ts';
 import { columns, heads } from '../render/text.ts';
 import { outsideTable, verdictTitle } from '../render/verdict.ts';
@@ -64,7 +65,14 @@ function trialBalanceTable({ trial_balance: lines, currency }: InstallationRepor
   const [debit = '', ...others] = heads('debit', 'credit', 'balance');
   return indentedTable(
     [...heads('account', 'name', 'role'), `${debit} ${currency}`, ...others],
-    lines.map((line) => [line.account, line.name ?? '', line.role ?? '', line.debit, line.credit, line.balance]),
+    lines.map((line) => [
+      line.account,
+      accountName(line.name ?? ''),
+      line.role ?? '',
+      line.debit,
+      line.credit,
+      line.balance,
+    ]),
     3,
   );
 }

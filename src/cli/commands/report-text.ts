@@ -2,19 +2,14 @@ import { localTimeOf } from '../../domain/dates.ts';
 import { labelOf } from '../../domain/installation-name.ts';
 import { formatExact, zero } from '../../domain/money.ts';
 import { inLanguage, shown } from '../../languages/language.ts';
-import {
-  cellText,
-  type InstallationReport,
-  itemsOf,
-  missingNote,
-  shownAmounts,
-} from '../../reports/installation-report.ts';
-import type { Figure, Item, Section } from '../../reports/report-sections.ts';
+import { type InstallationReport, itemsOf, missingNote, shownAmounts } from '../../reports/installation-report.ts';
+import type { Column, Figure, Item, Section } from '../../reports/report-sections.ts';
 import type { Language } from '../../texts/catalogue.ts';
 import { labels } from '../../texts/commands/labels.ts';
 import { windowTexts } from '../../texts/commands/windows.ts';
 import { columnTitles } from '../../texts/reports/columns.ts';
 import { reportNotes, reportTexts } from '../../texts/reports/reports.ts';
+import { cellWords, documentWords } from '../../wording/cells.ts';
 import { count } from '../../wording/words.ts';
 import { columns } from '../render/text.ts';
 
@@ -29,7 +24,7 @@ export async function* reportText(
   reports: readonly InstallationReport[],
   { documents, language = 'en' }: Shown,
 ): AsyncGenerator<string> {
-  if (reports.length === 0) yield reportNotes.noStartDate;
+  if (reports.length === 0) yield inLanguage(language, () => reportNotes.noStartDate);
   for (const [index, report] of reports.entries()) {
     yield `${index > 0 ? '\n\n' : ''}${inLanguage(language, () => heading(report))}`;
     for (const section of report.sections) {
@@ -81,9 +76,8 @@ async function* sectionText(
   }
   const { decimals } = report.installation;
   const amounts = shownAmounts(shape, figures);
-  // The name of a line without an account is a text of the catalogue, such as the result of the fiscal year.
-  const keyText = (keys: Figure['keys'], name: string) =>
-    name === 'name' && keys.account === null ? shown(cellText(keys[name]), language) : cellText(keys[name]);
+  const cells = (names: readonly Column[], of: Figure['keys']) =>
+    inLanguage(language, () => names.map(({ name }) => cellWords(name, of)));
   const details = documents
     ? [{ name: 'document', title: inLanguage(language, () => columnTitles.document) }, ...shape.facts]
     : [];
@@ -103,14 +97,13 @@ async function* sectionText(
   };
   for (const figure of figures) {
     const { keys, amounts: sum } = figure;
-    if (shape.keys.length > 0)
-      kept.push([...shape.keys.map(({ name }) => keyText(keys, name)), ...details.map(() => ''), ...money(sum)]);
+    if (shape.keys.length > 0) kept.push([...cells(shape.keys, keys), ...details.map(() => ''), ...money(sum)]);
     if (!documents) continue;
     for await (const item of itemsOf(figure)) {
       kept.push([
         ...shape.keys.map(() => ''),
-        item.document,
-        ...shape.facts.map(({ name }) => cellText(item.facts[name])),
+        inLanguage(language, () => documentWords(item.document)),
+        ...cells(shape.facts, item.facts),
         ...money(item.amounts),
       ]);
       if (kept.length >= rowsAtOnce) yield table();

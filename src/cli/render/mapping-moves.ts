@@ -6,6 +6,7 @@ import type { AccountNames } from '../../mapping/account-names.ts';
 import { type Remap, sameLines } from '../../posting/index.ts';
 import { mappingDiffTexts } from '../../texts/commands/mapping.ts';
 import { problemCatalogue } from '../../texts/problems.ts';
+import { accountName } from '../../wording/cells.ts';
 import { amount } from '../answer.ts';
 import { AccountTotals } from './entry.ts';
 import { columns, heads } from './text.ts';
@@ -132,7 +133,7 @@ export function movesText({ counts, held, moves }: ReturnType<MappingMoves['docu
     const rows = own.map(({ month, account, name, change, ...each }) => [
       month,
       account,
-      name ?? '',
+      accountName(name ?? ''),
       each.old,
       each.new,
       change,

@@ -56,7 +56,7 @@ export function targetsText({ revenue, vat, payments, roles }: ShownTargets): st
       texts.vat,
       heads('group', 'kind', 'departments', 'account', 'name', 'rule_by', 'rows', 'base', 'vat'),
       vat.map((one) => [
-        ...[groupText(one), one.kind ?? texts.none, departments(one)],
+        ...[groupText(one), one.kind === null ? texts.none : codeWord(one.kind), departments(one)],
         ...(one.by === null && !/[1-9]/.test(one.vat) ? ['', '', ''] : to(one)),
         ...[String(one.count), one.base, one.vat],
       ]),

@@ -10,8 +10,8 @@ export const proofTexts = catalogue('findings/proofs.proofTexts', {
   balanced: 'P5 the entry balances',
   plausible: 'P6 amounts and references are plausible',
 
-  rowsAndTotal: ({ rows, name, total }: { rows: string; name: string; total: string }) =>
-    `rows ${rows} ${name}, total ${total}`,
+  rowsAndTotal: ({ rows, of, total }: { rows: string; of: string; total: string }) =>
+    `rows ${rows} ${of}, total ${total}`,
   header: ({ net, vat, sum, total }: Record<'net' | 'vat' | 'sum' | 'total', string>) =>
     `the document’s totals do not add up: ${net} net + ${vat} VAT is ${sum}, not ${total}`,
   net: 'net',

@@ -96,6 +96,7 @@ export const reportTexts = catalogue('reports/reports.reportTexts', {
     `in no box of the form: ${kind ?? 'no kind'}, ${rate === null ? 'no rate' : `${rate} %`}`,
   everyEntry: 'every entry',
   balanceBefore: 'balance before',
+  rounding: 'rounding',
   earlierResult: 'result of earlier fiscal years',
   yearResult: 'result of the fiscal year',
   /** The heading of reports of accounts. */

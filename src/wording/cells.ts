@@ -1,0 +1,42 @@
+import { shown } from '../languages/language.ts';
+import { cellText } from '../reports/installation-report.ts';
+import type { Cell } from '../reports/report-sections.ts';
+import { labels } from '../texts/commands/labels.ts';
+import { roleNames } from '../texts/reports/accounts.ts';
+import { codeWord } from './words.ts';
+
+/** Columns of codes. */
+const ofCodes = ['type', 'kind', 'documents_of', 'is_late', 'state', 'decision'];
+/** Columns of texts that a report made in English. */
+const ofTexts = ['part', 'title'];
+
+// The books have default names in English, so these stay English.
+const roleOfName = new Map<string, string>(Object.entries(roleNames).map(([role, name]) => [name, role]));
+
+/** A cell of a report in words of the language in force. Names of users stay as they are. */
+export function cellWords(name: string, cells: Readonly<Record<string, Cell>>): string {
+  const text = cellText(cells[name]);
+  if (name === 'name') return 'customer' in cells ? customerName(text, cells.customer) : accountName(text, cells);
+  if (ofCodes.includes(name)) return codeWord(text);
+  if (ofTexts.includes(name)) return shown(text);
+  return name === 'unmatched' ? documentWords(text) : text;
+}
+
+/** The name of an account, which may be the default name of its role. */
+export function accountName(name: string, { account }: Readonly<Record<string, Cell>> = {}): string {
+  // A line without an account has a text, such as the result of the fiscal year.
+  if (account === null) return shown(name);
+  const role = roleOfName.get(name);
+  return role === undefined ? name : roleNames[role as keyof typeof roleNames];
+}
+
+/** `invoice 123` in words; also texts such as `every entry`. */
+export function documentWords(document: string): string {
+  const [, kind, id] = /^(invoice|payment|prepayment) (\d+)$/.exec(document) ?? [];
+  return kind === undefined ? shown(document) : `${codeWord(kind)} ${id}`;
+}
+
+function customerName(name: string, customer: Cell | undefined): string {
+  const [, client] = /^client:(\d+)$/.exec(cellText(customer)) ?? [];
+  return name === '' && client !== undefined ? labels.client({ client: Number(client) }) : name;
+}
