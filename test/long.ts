@@ -7,6 +7,7 @@ export const longTests = [
   'test/cli/{backfill,copies,filters-doctor,remove-data,two-databases}.test.ts',
   'test/deploy/alert-cases.test.ts',
   'test/embedded/{postgres,temporal}.test.ts',
+  'test/erp/computed-vat-share.test.ts',
   'test/erp/contract/fake.test.ts',
   'test/erp/odoo/contract-versions.test.ts',
   'test/integration/{absent,other-servers,refused,streamed-load}.test.ts',

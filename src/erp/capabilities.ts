@@ -33,10 +33,14 @@ export interface Capabilities {
     decimals: number;
     party: 'none' | 'per_entry' | 'per_line';
   };
-  vat: {
-    mode: 'explicit_rows' | 'tagged_rows' | 'from_net' | 'from_gross';
-    tolerance_minor: number;
-  };
+  /**
+   * `from_net`, `from_gross`: entries have no VAT lines, and the ERP computes the VAT of each line from its net or gross
+   * amount. `rounding`: of that VAT, `half_up` being half away from zero.
+   */
+  vat: { tolerance_minor: number } & (
+    | { mode: 'explicit_rows' | 'tagged_rows' }
+    | { mode: 'from_net' | 'from_gross'; rounding: 'half_up' | 'half_even' }
+  );
   periods: {
     readable: boolean;
     on_locked: 'refused' | 'redated' | 'warned';
@@ -47,6 +51,7 @@ export interface Capabilities {
    * character is allowed.
    */
   text: { encoding: string; lengths: Record<string, number>; forbidden: string };
+  /** `merged_lines`: of lines with equal account, party and dimensions, the sum counts. Needed if the ERP computes VAT. */
   read_back: {
     by: 'id' | 'key' | 'period' | 'none';
     normalises: ('date' | 'sign' | 'merged_lines' | 'order')[];

@@ -4,9 +4,11 @@ import type { MappedDimension, Mapping } from '../mapping/schema.ts';
 import { type CalendarDate, type DocumentKind, type LineRole, roles } from '../terms.ts';
 import type { ErpProblemCode } from '../texts/erp-problems.ts';
 import { deliveryFindings } from '../texts/findings/delivery.ts';
+import { vatNotComputed } from '../texts/findings/erp-check-results.ts';
 import type { Capabilities } from './capabilities.ts';
 import { dimensionValueOf, journalOf, noVatCode, partyAccounts, vatCodeOf, vatText } from './mapped-values.ts';
-import type { CheckPlan, ErpProblem } from './port.ts';
+import type { CheckPlan, CheckResult, ErpProblem } from './port.ts';
+import { vatRuleOf } from './sent-lines.ts';
 
 /** Values that the entries of an installation use or will use: from the books and from the source. */
 export interface ValuesInUse {
@@ -81,6 +83,17 @@ export function checkPlan(
     },
     lacking,
   };
+}
+
+/** Policies of the mapping whose VAT has no sale, so that an ERP that computes VAT cannot have it. */
+export function policyFaults({ policies }: Mapping, capabilities: Pick<Capabilities, 'vat' | 'lines'>): CheckResult[] {
+  if (vatRuleOf(capabilities) === null) return [];
+  return [
+    ...(policies.vat_due === null ? [] : [{ name: 'policies.vat_due', ok: false, ...vatNotComputed.onPayment }]),
+    ...(policies.prepayment_vat === 'listed'
+      ? []
+      : [{ name: 'policies.prepayment_vat', ok: false, ...vatNotComputed.onPrepayments }]),
+  ];
 }
 
 /** Accounts with their roles. It includes accounts that the mapping names for a role that no entry uses yet. */

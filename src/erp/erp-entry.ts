@@ -30,7 +30,13 @@ export interface ErpEntry {
    * the ERP.
    */
   originId?: string;
+  /** The entry as the ERP must post it, and as it is compared. */
   lines: ErpLine[];
+  /**
+   * The lines to send to an ERP that computes VAT (`vat.mode` in its capability record), which posts `lines` for them.
+   * There are no VAT lines, and the amounts of lines with a tax code are net or gross. Absent for other ERPs.
+   */
+  sentLines?: ErpLine[];
 }
 
 export interface ErpLine {

@@ -98,16 +98,15 @@ export function dateProblem(
 
 /** The reason why an entry is too large for any request; null if it is not. */
 export function sizeProblem(entry: ErpEntry, { write }: Capabilities): string | null {
-  if (entry.lines.length > write.max_lines) {
-    return deliveryFindings.tooManyLines({ lines: entry.lines.length, most: write.max_lines });
-  }
+  const { length: lines } = entry.sentLines ?? entry.lines;
+  if (lines > write.max_lines) return deliveryFindings.tooManyLines({ lines, most: write.max_lines });
   const bytes = sizeOf(entry);
   return bytes > write.max_bytes ? deliveryFindings.tooManyBytes({ bytes, most: write.max_bytes }) : null;
 }
 
 /** Approximate size of the entry in a request, in bytes. The target's own format has a similar size as our JSON. */
-export function sizeOf(entry: ErpEntry): number {
-  return Buffer.byteLength(JSON.stringify(entry));
+export function sizeOf({ sentLines, ...entry }: ErpEntry): number {
+  return Buffer.byteLength(JSON.stringify({ ...entry, lines: sentLines ?? entry.lines }));
 }
 
 /** What an error of a writing request means for its units. */

@@ -21,6 +21,7 @@ import {
   vatText,
 } from './mapped-values.ts';
 import type { ErpProblem } from './port.ts';
+import { sentLines, vatRuleOf } from './sent-lines.ts';
 import { lastDocumentDay, paymentTypeText, recordedSummaryText } from './summary-texts.ts';
 import { basesOnVatLinesAlone, groupKey, groupsNotDue } from './vat-bases.ts';
 
@@ -71,9 +72,11 @@ export function translate(
       ? unit.posting.lines.map((line) => lineOf(line, documentPart(line, context), context))
       : unit.posting.lines.map((line) => lineOf(line, summaryPart(line, context), context));
 
+  const sent = problems.found.length === 0 ? linesToSend(lines, unit, capabilities, problems) : null;
+  const { length: count } = sent ?? lines;
   const { max_lines: mostLines } = capabilities.write;
-  if (lines.length > mostLines) {
-    problems.add('erp_too_large', deliveryFindings.tooManyLines({ lines: lines.length, most: mostLines }));
+  if (count > mostLines) {
+    problems.add('erp_too_large', deliveryFindings.tooManyLines({ lines: count, most: mostLines }));
   }
   const parties = new Set(lines.flatMap(({ party }) => party?.code ?? []));
   if (capabilities.lines.party === 'per_entry' && parties.size > 1) {
@@ -94,8 +97,30 @@ export function translate(
       reverses: unit.kind === 'entry' ? unit.posting.reverses : null,
       ...(unit.kind === 'entry' ? { isRefund: isRefund(unit.posting) } : {}),
       lines,
+      ...(sent === null ? {} : { sentLines: sent }),
     },
   };
+}
+
+/** An accountant can still read an entry whose sales are in so many parts. */
+const mostParts = 6;
+
+/** The lines to send if the ERP computes VAT. Null if it does not, or if it cannot compute the VAT of the lines. */
+function linesToSend(
+  lines: readonly ErpLine[],
+  unit: GeneralLedgerUnit,
+  capabilities: Capabilities,
+  problems: Problems,
+): ErpLine[] | null {
+  const rule = vatRuleOf(capabilities);
+  if (rule === null) return null;
+  // The cents of a summary add up from its documents, so it may have as many parts as a line for each document.
+  const most = (index: number) =>
+    unit.kind === 'entry' ? mostParts : Math.max(mostParts, unit.posting.lines[index]?.entryIds.length ?? 0);
+  const sent = sentLines(lines, rule, most);
+  if ('lines' in sent) return sent.lines;
+  problems.add('erp_vat_not_tellable', sent.problem);
+  return null;
 }
 
 /** Id of the open item of an invoice. The line that opens the receivable and the lines that settle it share this id. */

@@ -5,7 +5,7 @@ import { businessDate } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';
 import { Money } from '../domain/money.ts';
 import { storeErpAccountNames } from '../erp/account-names.ts';
-import { checkPlan, type ValuesInUse } from '../erp/check-plan.ts';
+import { checkPlan, policyFaults, type ValuesInUse } from '../erp/check-plan.ts';
 import { namingFault } from '../erp/company-identity.ts';
 import type { Delivery } from '../erp/delivery.ts';
 import { oldestOpenDate } from '../erp/outbox/outbox-queries.ts';
@@ -77,6 +77,7 @@ export async function checkErp(
     const stop = AbortSignal.any([signal, AbortSignal.timeout(longestMs)]);
     try {
       const target = delivery.target(installation);
+      results.push(...policyFaults(mapping, target.capabilities));
       const request = { signal: stop, priority: 0 };
       for await (const result of target.check(plan, request)) results.push(result);
       const accounts = plan.accounts.map(({ account }) => account);

@@ -86,6 +86,11 @@ export const erpProblemCatalogue = catalogue('erp-problems.erpProblemCatalogue',
       'The file format has one debit and one credit account per line, and the entry cannot be split into such pairs.',
     todo: 'Enter it by hand in the ERP. No file contains any part of it.',
   },
+  erp_vat_not_tellable: {
+    retried: false,
+    sentence: 'The ERP computes VAT itself, and cannot be made to compute the VAT of the entry.',
+    todo: 'Enter it by hand in the ERP. vetledger sent no part of it. If the VAT has no sale, run `vetledger mapping check` with --erp, which names the setting to change.',
+  },
   erp_refused: {
     retried: false,
     sentence: 'The ERP refuses the entry.',

@@ -5,6 +5,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { loadMapping } from '../../src/config/mapping-files.ts';
 import { Money } from '../../src/domain/money.ts';
 import { erpAccountNames } from '../../src/erp/account-names.ts';
+import type { Capabilities } from '../../src/erp/capabilities.ts';
 import { type CheckPlan, type CheckResult, ErpError, type ErpProblem } from '../../src/erp/port.ts';
 import { translate } from '../../src/erp/translate.ts';
 import { generalLedger } from '../../src/ledger/general-ledger.ts';
@@ -36,12 +37,21 @@ async function check(
     missing = [],
     breaksOff,
     kind = 'tryton',
-  }: { missing?: string[]; breaksOff?: ErpError; kind?: 'tryton' | 'csv' } = {},
+    capabilities = capabilitiesOf(),
+    policies = {},
+  }: {
+    missing?: string[];
+    breaksOff?: ErpError;
+    kind?: 'tryton' | 'csv';
+    capabilities?: Capabilities;
+    policies?: Partial<Mapping['policies']>;
+  } = {},
 ): Promise<{ plan: CheckPlan | null; check: ErpCheck; faults: CheckResult[] }> {
   const config = await loadConfig(clinic.config, clinic.env);
   const installation = { ...config.installations[0]!, erp: { ...config.installations[0]!.erp, kind } as never };
   let plan: CheckPlan | null = null;
   const target = {
+    capabilities,
     async *check(given: CheckPlan): AsyncGenerator<CheckResult> {
       plan = given;
       yield { name: 'connection', ok: true, message: '', todo: '' };
@@ -62,7 +72,7 @@ async function check(
       signal: new AbortController().signal,
     },
     installation,
-    { ...mapping, erp: { ...mapping.erp, ...changes } },
+    { ...mapping, erp: { ...mapping.erp, ...changes }, policies: { ...mapping.policies, ...policies } },
     { writes: true, withBooks: true },
   );
   return { plan, check: done, faults: done.results.filter(({ ok }) => !ok) };
@@ -175,6 +185,24 @@ test('a record that the ERP lacks is a fault, and so is an error that aborts the
       todo: 'Check `erp.user` and `erp.password` of the installation, and the rights of that user in the ERP.',
     },
   ]);
+});
+
+const onPayment = { vat_due: { from: '2026-01-01', until: null, latest: null, restAtEnd: false } };
+const atReceipt = { prepayment_vat: { from: '2026-01-01', payment_types: {}, departments: {} } };
+test.each<[what: string, mode: 'from_net' | 'explicit_rows', Partial<Mapping['policies']>, refused: string[]]>([
+  ['VAT on payment', 'from_net', onPayment, ['policies.vat_due']],
+  ['VAT on prepayments', 'from_net', atReceipt, ['policies.prepayment_vat']],
+  ['both', 'from_net', { ...onPayment, ...atReceipt }, ['policies.vat_due', 'policies.prepayment_vat']],
+  ['VAT on sales', 'from_net', {}, []],
+  ['VAT on payment in an ERP with VAT lines', 'explicit_rows', { ...onPayment, ...atReceipt }, []],
+])('an ERP that computes VAT has VAT on sales only: %s', async (_, mode, policies, refused) => {
+  const capabilities = capabilitiesOf({ vat: { mode, rounding: 'half_up', tolerance_minor: 0 } });
+  const { faults } = await check({}, { capabilities, policies });
+  expect(faults.map(({ name }) => name)).toEqual(refused);
+  for (const { message, todo } of faults) {
+    expect(message).toContain('computes VAT itself');
+    expect(todo).toContain('accepts VAT lines');
+  }
 });
 
 test('a file needs no journals, and sends no request', async () => {

@@ -30,6 +30,15 @@ export const deliveryFindings = catalogue('findings/delivery.deliveryFindings', 
     `the entry names the parties ${parties}; the ERP accepts one party per entry`,
   and: ' and ',
 
+  // VAT that the ERP computes
+  vatNotComputable: ({ code, base, tax }: { code: string; base: string; tax: string }): string =>
+    `no division of the base ${base} makes the ERP compute the VAT ${tax} of the tax code ${code}`,
+  vatWithoutSale: ({ code, tax }: { code: string; tax: string }): string =>
+    `the entry has VAT ${tax} of the tax code ${code} without a sale, and the ERP computes VAT only on sales`,
+  vatOnAccounts: ({ code, accounts }: { code: string; accounts: string }): string =>
+    `the VAT of the tax code ${code} is on the accounts ${accounts}, and the ERP posts it on one account`,
+  vatNotSame: 'the ERP would post other parties or dimensions on the VAT lines',
+
   // Dates
   periodMissing: ({ date }: { date: string }): string => `the ERP has no period for ${date}`,
   periodClosed: ({ kind, date }: { kind: string; date: string }): string =>

@@ -31,3 +31,17 @@ export const erpVatDue = catalogue('findings/erp-check-results.erpVatDue', {
   message: 'DATEV moves VAT on payment itself (erp.cash_accounting), and the mapping has policies.vat_due.',
   todo: 'Use one of them: remove policies.vat_due, or set the company in DATEV to Soll-Versteuerung and remove erp.cash_accounting.',
 });
+
+/** VAT of the mapping that an ERP does not compute. */
+export const vatNotComputed = catalogue('findings/erp-check-results.vatNotComputed', {
+  onPayment: {
+    message:
+      'The ERP computes VAT itself, and only on sales. VAT on payment has no sale, and the mapping has policies.vat_due.',
+    todo: 'Use an ERP or a file format that accepts VAT lines, or remove policies.vat_due.',
+  },
+  onPrepayments: {
+    message:
+      'The ERP computes VAT itself, and only on sales. VAT on prepayments has no sale, and policies.prepayment_vat of the mapping is at_receipt.',
+    todo: 'Use an ERP or a file format that accepts VAT lines, or set policies.prepayment_vat: listed and declare the VAT on prepayments by hand.',
+  },
+});

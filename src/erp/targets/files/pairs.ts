@@ -1,6 +1,7 @@
 import { signed } from '../../../domain/entry.ts';
 import { Money, sum, zero } from '../../../domain/money.ts';
 import type { LineRole, Side } from '../../../terms.ts';
+import { Balances } from '../../balances.ts';
 
 /** The fields of a line that splitting into pairs needs. `amount` is positive. */
 export interface PairedLine {
@@ -96,12 +97,11 @@ export function expanded<Line extends PairedLine>(pairs: readonly Pair<Line>[]):
  * lines.
  */
 function isWhole<Line extends PairedLine>(pairs: readonly Pair<Line>[], lines: readonly Line[]): boolean {
-  const left = new Map<string, Money>();
-  const add = (account: string, amount: Money) => left.set(account, (left.get(account) ?? zero).plus(amount));
-  for (const line of lines) add(line.account, signed(line));
-  for (const { account, amount } of expanded(pairs)) add(account, amount.negated());
+  const left = new Balances();
+  for (const line of lines) left.add(line.account, signed(line));
+  for (const { account, amount } of expanded(pairs)) left.add(account, amount.negated());
   return (
-    [...left.values()].every((amount) => amount.isZero()) &&
+    left.areZero &&
     pairs.every(
       ({ line, against, amount }) => amount.isPositive() && !amount.isZero() && line.account !== against.account,
     )

@@ -1,6 +1,8 @@
 import { signed } from '../../../domain/entry.ts';
-import { Money, sum, zero } from '../../../domain/money.ts';
+import { type Money, sum, zero } from '../../../domain/money.ts';
 import type { Side } from '../../../terms.ts';
+import { Balances } from '../../balances.ts';
+import { computedTax, taxedParts, type VatRule } from '../../computed-vat.ts';
 import { expanded, type Pair, type PairedLine, pairsOf } from './pairs.ts';
 
 /** The fields of a line that tax keys need. */
@@ -73,7 +75,7 @@ export function expandedWithTax<Line extends TaxedLine>(
   return pairs.flatMap((pair) => {
     const posted = expanded([pair]);
     if (pair.tax === null) return posted;
-    const tax = taxIn(signed({ side: pair.line.side, amount: pair.amount }), pair.tax.rate);
+    const tax = computedTax(signed({ side: pair.line.side, amount: pair.amount }), pair.tax.rate, datev);
     return [
       ...posted,
       { account: pair.line.account, amount: tax.negated() },
@@ -114,16 +116,17 @@ function grossLines<Line extends TaxedLine>(
   const [first] = taxes;
   if (first == null || vats.length === 0 || taxes.some((tax) => tax === null)) return null;
   if (vats.some(({ account, vatCode }) => account !== first.account || vatCode !== sales[0]?.vatCode)) return null;
-  const amounts = taxesOf(
-    sales.map((line) => signed(line)),
+  const parts = taxedParts(
+    sales.map((line) => ({ net: signed(line), mostParts: 1 })),
     sum(vats.map((line) => signed(line))),
     first.rate,
+    datev,
   );
-  if (amounts === null) return null;
+  if (parts === null) return null;
   const others = group.filter(({ role }) => role !== 'revenue' && role !== 'vat');
   return [
     ...sales.map((line, index) => {
-      const amount = signed(line).plus(amounts[index] ?? zero);
+      const amount = signed(line).plus(parts[index]?.[0]?.tax ?? zero);
       const side: Side = amount.isNegative() ? 'credit' : 'debit';
       return { gross: { ...line, side, amount: amount.abs() }, tax: taxes[index] ?? null };
     }),
@@ -145,38 +148,8 @@ function rowTax(
   return { key: automaticAccounts.includes(account) ? '' : vatCode, rate: vatRate, account: long(key.account) };
 }
 
-/**
- * VAT for each net amount, so that DATEV takes exactly this VAT out of the gross amount and all of them add up to
- * `total`; null if there is none. A net amount has one or two such VAT amounts.
- */
-function taxesOf(nets: readonly Money[], total: Money, rate: Money): Money[] | null {
-  const choices = nets.map((net) => {
-    const near = cents(net.times(rate).div(100));
-    return [-1, 0, 1]
-      .map((more) => near.plus(cent.times(more)))
-      .filter((tax) => taxIn(net.plus(tax), rate).equals(tax));
-  });
-  if (choices.some(({ length }) => length === 0)) return null;
-  const chosen = choices.map(([lowest]) => lowest ?? zero);
-  let missing = total.minus(sum(chosen));
-  for (const [index, [, higher]] of choices.entries()) {
-    if (higher === undefined || missing.lessThan(cent)) continue;
-    chosen[index] = higher;
-    missing = missing.minus(cent);
-  }
-  return missing.isZero() ? chosen : null;
-}
-
-const cent = new Money('0.01');
-
-/** The VAT in a gross amount, rounded to cents, half away from zero. */
-function taxIn(gross: Money, rate: Money): Money {
-  return cents(gross.times(rate).div(rate.plus(100)));
-}
-
-function cents(amount: Money): Money {
-  return amount.toDecimalPlaces(2, Money.ROUND_HALF_UP);
-}
+/** DATEV takes the VAT out of the amount of each row. */
+const datev: VatRule = { mode: 'from_gross', rounding: 'half_up', decimals: 2 };
 
 /** Puts the taxed account into `line`. Null if both accounts are taxed, or if only a part of a taxed line is paired. */
 function taxedPair<Line extends TaxedLine>(
@@ -193,9 +166,8 @@ function taxedPair<Line extends TaxedLine>(
 
 /** Whether DATEV posts the same amount on each account as the lines. */
 function isSame<Line extends TaxedLine>(pairs: readonly TaxedPair<Line>[], lines: readonly Line[]): boolean {
-  const left = new Map<string, Money>();
-  const add = (account: string, amount: Money) => left.set(account, (left.get(account) ?? zero).plus(amount));
-  for (const line of lines) add(line.account, signed(line));
-  for (const { account, amount } of expandedWithTax(pairs)) add(account, amount.negated());
-  return [...left.values()].every((amount) => amount.isZero());
+  const left = new Balances();
+  for (const line of lines) left.add(line.account, signed(line));
+  for (const { account, amount } of expandedWithTax(pairs)) left.add(account, amount.negated());
+  return left.areZero;
 }
