@@ -29,7 +29,7 @@ import {
   remapDocuments,
   remapPasses,
 } from './judge-documents.ts';
-import { currentLockDates, type LockDateSource } from './lock-dates.ts';
+import { currentLockDates, knownLockDates, type LockDateSource } from './lock-dates.ts';
 import { holdMapping } from './mapping-versions.ts';
 import { type ContextFor, postingContexts } from './posting-context.ts';
 import { holdSharesIfGiven, markOtherTakers } from './prepayment-shares.ts';
@@ -113,10 +113,7 @@ async function repostBatch(
       locked = await documentsInForce(trx, id, documents, {
         ...{ kinds: kindsOf[pass], after: from, limit: judgingBatch, lock: true },
       });
-      await holdPeriod(trx, id);
-      await holdSharesIfGiven(trx, installation, locked);
-      await holdMapping(trx, installation);
-      await holdIdentity(trx, installation, { posting: false });
+      await holdBooks(trx, installation, locked);
       return repostLocked(trx, installation, contextFor, locked, pass);
     });
   try {
@@ -131,6 +128,39 @@ async function repostBatch(
     });
     return { documents: parts.flat(), last: batch.at(-1) ?? null };
   }
+}
+
+/** Until the transaction ends, no period is closed, and neither the mapping nor the shares of prepayments change. */
+async function holdBooks(
+  trx: Connection,
+  installation: InstallationConfig,
+  locked: readonly StoredDocument[],
+): Promise<void> {
+  await holdPeriod(trx, installation.id);
+  await holdSharesIfGiven(trx, installation, locked);
+  await holdMapping(trx, installation);
+  await holdIdentity(trx, installation, { posting: false });
+}
+
+/**
+ * Posts the correction of one document in the transaction of the caller, while windows may run: its row is locked, as in a window. After the
+ * locks, `check` may refuse it by an error.
+ */
+export async function repostDocument(
+  trx: Connection,
+  installation: InstallationConfig,
+  document: DocumentRef,
+  check: () => Promise<void>,
+): Promise<void> {
+  const { id } = installation;
+  await requireStart(trx, installation);
+  const selection = { documents: [document], from: null, to: null };
+  const options = { kinds: documentKinds, after: null, limit: 1, lock: true };
+  const locked = await documentsInForce(trx, id, selection, options);
+  await holdBooks(trx, installation, locked);
+  await check();
+  const contextFor = postingContexts(installation, knownLockDates(trx, id));
+  for (const pass of remapPasses) await repostLocked(trx, installation, contextFor, locked, pass);
 }
 
 async function repostLocked(

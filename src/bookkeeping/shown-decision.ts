@@ -3,8 +3,8 @@ import type { LateDecisionKind } from '../posting/types.ts';
 import { decisionChange } from '../texts/findings/late-documents.ts';
 import type { WeighedChoice, WeighedDocument } from './weigh-decision.ts';
 
-/** A decision about late documents, or a new judgement of held ones. */
-export type ShownChoice = LateDecisionKind | 'retry';
+/** A decision about late documents, a new judgement of held ones, or a new posting with the mapping in force. */
+export type ShownChoice = LateDecisionKind | 'retry' | 'repost';
 
 /**
  * The effects that a person saw before a decision, as canonical text. When the decision is recorded, its effects must still give

@@ -136,7 +136,7 @@ function decided(
 type Part = Pick<DraftEntry, 'documentDate' | 'lines'>;
 
 /** The effects that stay out of the books if nothing is posted: the entry that the document would have, less the entry in force. */
-function keptOut({ inForce }: PostedBefore, wanted: DraftEntry | null): Part[] {
+export function keptOut({ inForce }: Pick<PostedBefore, 'inForce'>, wanted: DraftEntry | null): Part[] {
   const reversal =
     inForce === null ? [] : [{ documentDate: inForce.documentDate, lines: reversedLines(inForce.lines) }];
   return wanted === null ? reversal : [...reversal, wanted];

@@ -30,20 +30,7 @@ export async function setMatch(
   { payment, prepayments, ...by }: MatchDecision,
 ): Promise<{ clientId: number | null }> {
   await takeTurn(trx, installation);
-  const use = await maybeRow(
-    trx,
-    { amount: numeric },
-    'select amount from prepayment_use where installation = ? and payment_id = ?',
-    [installation, payment],
-  );
-  if (use === null) {
-    throw new UserError(matchErrors.paymentUnknown({ payment, installation }), 1);
-  }
-  const amount = new Money(use.amount);
-  if (amount.isNegative()) {
-    throw new UserError(matchErrors.paymentIsCancellation({ payment }), 1);
-  }
-  const clientId = await clientOf(trx, installation, prepayments);
+  const { amount, clientId } = await checkMatch(trx, installation, { payment, prepayments });
   const input = { payment, prepayments };
   const { id: action } = await recordAction(trx, { installation, kind: 'match_prepayment', by, input });
   const before = await cancelledWith(trx, installation, payment);
@@ -63,6 +50,28 @@ export async function setMatch(
   const marked = [...new Set([payment, ...before, ...after])].sort((a, b) => a - b);
   await markKnown(trx, installation, 'payment', marked);
   return { clientId };
+}
+
+/** The amount of a payment, and the client of the prepayments. Throws UserError if they cannot be matched. */
+export async function checkMatch(
+  db: Connection,
+  installation: InstallationId,
+  { payment, prepayments }: Pick<MatchDecision, 'payment' | 'prepayments'>,
+): Promise<{ amount: Money; clientId: number | null }> {
+  const use = await maybeRow(
+    db,
+    { amount: numeric },
+    'select amount from prepayment_use where installation = ? and payment_id = ?',
+    [installation, payment],
+  );
+  if (use === null) {
+    throw new UserError(matchErrors.paymentUnknown({ payment, installation }), 1);
+  }
+  const amount = new Money(use.amount);
+  if (amount.isNegative()) {
+    throw new UserError(matchErrors.paymentIsCancellation({ payment }), 1);
+  }
+  return { amount, clientId: await clientOf(db, installation, prepayments) };
 }
 
 async function clientOf(

@@ -10,7 +10,7 @@ import { useDatabase } from '../support/database.ts';
 import { demoMapping } from '../support/demo-config.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
 import { query } from '../support/sql.ts';
-import { type Browser, clinics, hostileName, now, openTestConsole, type TestConsole } from './support.ts';
+import { type Browser, clinics, fieldsOf, hostileName, now, openTestConsole, type TestConsole } from './support.ts';
 import { linksIn, tablesIn } from './tables.ts';
 
 const database = useDatabase();
@@ -45,14 +45,6 @@ const decisions = (document: number) =>
   );
 const requests = () => query(db, `select id from action where kind in ('decide_late', 'retry_documents')`);
 
-/** The fields of the form of a page that asks for the action. */
-const formOf = (body: string): Record<string, string> => {
-  const content = /<form method="post" action="\/\d+\/actions[\s\S]*?<\/form>/.exec(body)?.[0] ?? '';
-  const fields = [...content.matchAll(/<input [^>]*?name="(\w+)" value="([^"]*)"/g)];
-  return Object.fromEntries(
-    fields.map(([, name = '', value = '']) => [name, value]).filter(([name]) => name !== 'csrf'),
-  );
-};
 const open = async (search: string, browser = as('accountant')) => {
   const { statusCode, body } = await browser.get(`${late}?${search}`);
   expect(statusCode).toBe(200);
@@ -60,7 +52,7 @@ const open = async (search: string, browser = as('accountant')) => {
 };
 /** Opens the form, sends it with a reason, and returns the address of the action. */
 const decide = async (search: string, browser = as('accountant')): Promise<string> => {
-  const answer = await browser.post(late, { ...formOf(await open(search, browser)), reason: 'agreed' });
+  const answer = await browser.post(late, { ...fieldsOf(await open(search, browser)), reason: 'agreed' });
   expect(answer.statusCode).toBe(303);
   return answer.headers.location as string;
 };
@@ -110,7 +102,7 @@ describe('a decision', () => {
       effect.effects.map((each: Record<string, string>) => [each.account, `${each.vat_period}, late`, each.amount]),
     );
     expect(posted?.rows).toHaveLength(3);
-    expect(formOf(body)).toMatchObject({ shown: shown.hash, decision: 'redate' });
+    expect(fieldsOf(body)).toMatchObject({ shown: shown.hash, decision: 'redate' });
     expect(linksIn(body)).toEqual([`/${id}/documents/invoice/${small}`, `/${id}/documents/invoice/${large}`]);
   });
 
@@ -160,7 +152,7 @@ describe('a decision', () => {
   });
 
   test('a form that is sent twice asks once', async () => {
-    const fields = { ...formOf(await open(`decision=redate&documents=invoice/${small}`)), reason: 'agreed' };
+    const fields = { ...fieldsOf(await open(`decision=redate&documents=invoice/${small}`)), reason: 'agreed' };
     const before = (await requests()).length;
     const answers = await Promise.all([1, 2, 3].map(() => as('accountant').post(late, fields)));
     expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(1);
@@ -212,7 +204,7 @@ describe('a new judgement of a held document', () => {
   };
   const shownNow = async () => (await as('bookkeeper').get(`${retry}?invoice/${held}=1`)).body;
   const ask = async () => {
-    const answer = await as('bookkeeper').post(retry, { ...formOf(await shownNow()), reason: 'corrected there' });
+    const answer = await as('bookkeeper').post(retry, { ...fieldsOf(await shownNow()), reason: 'corrected there' });
     expect(answer.statusCode).toBe(303);
     return answer.headers.location as string;
   };
@@ -255,7 +247,7 @@ describe('a new judgement of a held document', () => {
       const { statusCode, body } = await as('bookkeeper').get(`${retry}?${search}`);
       expect(statusCode).toBe(200);
       expect(body).toContain('are not valid');
-      expect(formOf(body)).toEqual({});
+      expect(fieldsOf(body)).toEqual({});
     },
   );
 
@@ -268,7 +260,7 @@ describe('without a right or a complete form, nothing is decided', () => {
   let fields: Record<string, string>;
   beforeAll(async () => {
     await fresh();
-    fields = { ...formOf(await open(`decision=redate&documents=invoice/${small}`)), reason: 'agreed' };
+    fields = { ...fieldsOf(await open(`decision=redate&documents=invoice/${small}`)), reason: 'agreed' };
   });
 
   describe('by a form that is not complete', () => {
@@ -306,7 +298,7 @@ describe('without a right or a complete form, nothing is decided', () => {
   ])('%s is no choice', async (search) => {
     const body = await open(search);
     expect(body).toContain('are not valid');
-    expect(formOf(body)).toEqual({});
+    expect(fieldsOf(body)).toEqual({});
   });
 
   test('a decision that is not possible says why; a filter without documents has no form', async () => {
@@ -314,7 +306,7 @@ describe('without a right or a complete form, nothing is decided', () => {
     expect(await open('decision=redate&documents=invoice/999999999')).toContain('does not exist');
     const none = await open('decision=redate&month=2025-01');
     expect(none).toContain('No document matches.');
-    expect(formOf(none)).toEqual({});
+    expect(fieldsOf(none)).toEqual({});
   });
 
   test.each(roles.flatMap((role) => [[role, late] as const, [role, retry] as const]))(
@@ -329,6 +321,14 @@ describe('without a right or a complete form, nothing is decided', () => {
       expect((await requests()).length).toBe(before + (isAllowed ? 1 : 0));
     },
   );
+});
+
+test.each(roles)('the role %s at the forms of a document', async (role) => {
+  const isAllowed = role === 'bookkeeper' || role === 'accountant';
+  for (const path of [`/${id}/actions/match`, `/${id}/actions/repost`]) {
+    expect((await as(role).get(path)).statusCode).toBe(isAllowed ? 200 : 404);
+    expect((await as(role).post(path, { form: crypto.randomUUID() })).statusCode).toBe(isAllowed ? 400 : 404);
+  }
 });
 
 describe('the page of an action', () => {
@@ -350,7 +350,7 @@ describe('the page of an action', () => {
   });
 
   test('shows the reason to users who read the books, and not to an operator', async () => {
-    const fields = { ...formOf(await open(`decision=redate&documents=invoice/${small}`)), reason: hostileName };
+    const fields = { ...fieldsOf(await open(`decision=redate&documents=invoice/${small}`)), reason: hostileName };
     const address = (await as('accountant').post(late, fields)).headers.location as string;
     await look();
     const escaped = '&lt;img src=x onerror=alert(1)>';

@@ -1,14 +1,17 @@
 // The pages of documents: every figure as the command line shows it, and some by hand.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { transactionsOf } from '../../src/db/lease.ts';
 import { summariseDays } from '../../src/ledger/summaries/summarise.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { Acting } from '../../src/windows/acting.ts';
 import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoMapping } from '../support/demo-config.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
 import { query } from '../support/sql.ts';
-import { type Browser, clinics, hostileName, openTestConsole, type TestConsole } from './support.ts';
+import { type Browser, clinics, fieldsOf, hostileName, now, openTestConsole, type TestConsole } from './support.ts';
 import { linksIn, tablesIn } from './tables.ts';
 
 const database = useDatabase();
@@ -181,6 +184,142 @@ describe('the search', () => {
       expect(body).not.toContain('<img');
     },
   );
+});
+
+describe('actions of a document', () => {
+  let daemon: Acting;
+  const form = async (path: string, browser = accountant) => {
+    const { statusCode, body } = await browser.get(path);
+    expect(statusCode).toBe(200);
+    return body;
+  };
+  const ask = async (path: string, search: string) => {
+    const fields = fieldsOf(await form(`${path}?${search}`));
+    const answer = await accountant.post(path, { ...fields, reason: 'agreed with the clinic' });
+    expect(answer.statusCode).toBe(303);
+    return answer.headers.location as string;
+  };
+  const performed = async (address: string) => {
+    await daemon.look(new AbortController().signal);
+    return form(address);
+  };
+  const match = `/${id}/actions/match`;
+  const repost = `/${id}/actions/repost`;
+  const matched = () =>
+    query<{ state: string; prepayment: number | null }>(
+      db,
+      `select u.state, m.prepayment_id::int as prepayment from prepayment_use u
+       left join prepayment_match m on m.installation = u.installation and m.payment_id = u.payment_id
+       where u.installation = ? and u.payment_id = ?`,
+      [id, ids.use],
+    );
+  const daemonNow = async () => {
+    const config = await loadConfig(clinic.config, clinic.env);
+    return new Acting({ db, promptDb: db, config, clock: () => now, log: createLog('silent') });
+  };
+  beforeAll(async () => {
+    daemon = await daemonNow();
+  });
+
+  test('its page leads to them, for users who decide', async () => {
+    const links = (body: string) => linksIn(body).filter((link) => link.includes('/actions/'));
+    const held = `invoice%2F${ids.held}`;
+    expect(links(await page(`documents/invoice/${ids.held}`))).toEqual([`/${id}/actions/retry?documents=${held}`]);
+    expect(links(await page(`documents/payment/${ids.use}`))).toEqual([
+      `${match}?payment=${ids.use}`,
+      `${repost}?documents=payment%2F${ids.use}`,
+    ]);
+    expect(links(await page(`documents/payment/${ids.use}`, await site.signedIn('kirjanpitäjä')))).toEqual([]);
+  });
+
+  test('a match is removed, proposed, and set again; a form that is old is refused', async () => {
+    expect(await matched()).toEqual([{ state: 'matched', prepayment: ids.prepayment }]);
+    const stale = fieldsOf(await form(`${match}?payment=${ids.use}&choice=${ids.prepayment}`));
+    expect(await performed(await ask(match, `payment=${ids.use}&choice=none`))).toContain('The action is done.');
+    expect(await matched()).toEqual([{ state: 'open', prepayment: null }]);
+    const { headers } = await accountant.post(match, { ...stale, reason: 'an old form' });
+    expect(await performed(headers.location as string)).toContain('differ from those that were shown');
+    expect(linksIn(await form(match))).toContain(`${match}?payment=${ids.use}`);
+    const address = await ask(match, `payment=${ids.use}&choice=others&prepayments=${ids.prepayment}`);
+    const done = await performed(address);
+    expect(done).toContain('The action is done.');
+    expect(linksIn(done)).toEqual([
+      `/${id}/documents/payment/${ids.use}`,
+      `/${id}/documents/prepayment/${ids.prepayment}`,
+    ]);
+    expect(await matched()).toEqual([{ state: 'set', prepayment: ids.prepayment }]);
+  });
+
+  test('a payment that two prepayments may have paid has both as proposals', async () => {
+    const source = clinic.clinic;
+    const open = ['40.00', '60.00'].map((paid) => {
+      const prepayment = source.takePrepayment({ payment_type: 1, paid }).id;
+      const invoice = source.createInvoice({ rows: [{ sum: '20.00', vat_percentage: '14', account_number: '3000' }] });
+      return { prepayment, payment: source.applyPrepayment(prepayment, invoice.id, '5.00').id };
+    });
+    await clinic.pull();
+    await clinic.post();
+    const [first] = open;
+    const body = await form(`${match}?payment=${first!.payment}`);
+    const options = [...body.matchAll(/<option[^>]*>(prepayment[^<]*)</g)].map(([, text]) => text);
+    expect(options).toEqual(
+      open.map(({ prepayment }) => `prepayment ${prepayment} of client 2001: 5.00, received 2026-03-10`),
+    );
+    const search = `payment=${first!.payment}&choice=${first!.prepayment}`;
+    const table = tablesIn(await form(`${match}?${search}`))[0];
+    expect(table?.rows).toEqual([[`prepayment ${first!.prepayment}`, 'client 2001', '5.00']]);
+    expect(await performed(await ask(match, search))).toContain('The action is done.');
+  });
+
+  test.each([
+    ['choice=none', 'are not valid'],
+    ['payment=1&choice=x', 'are not valid'],
+    ['payment=1&choice=others&prepayments=7,7', 'are not valid'],
+    ['payment=1&choice=none', 'is not stored as a payment from a prepayment'],
+  ])('%s is no match', async (search, says) => {
+    const body = await form(`${match}?${search}`);
+    expect(body).toContain(says);
+    expect(fieldsOf(body)).toEqual({});
+  });
+
+  test('a document is posted again after the mapping changed, with the effect that was shown', async () => {
+    const document = `documents=invoice/${ids.sale}`;
+    expect(await form(`${repost}?${document}`)).toContain('gives the same entry');
+    const mapping = readFileSync(demoMapping, 'utf8');
+    const stale = async () => {
+      const fields = fieldsOf(await form(`${repost}?${document}`));
+      return (await accountant.post(repost, { ...fields, reason: 'r' })).headers.location as string;
+    };
+    await clinic.configure(mapping.replace('revenue: same', 'revenue: {"3000": "3020", "*": same}'));
+    daemon = await daemonNow();
+    const old = await stale();
+    await clinic.configure(mapping.replace('revenue: same', 'revenue: {"3000": "3030", "*": same}'));
+    daemon = await daemonNow();
+    expect(await performed(old)).toContain('differ from those that were shown');
+    const body = await form(`${repost}?${document}`);
+    expect(tablesIn(body)[2]?.rows).toEqual([
+      ['3000', '2026-03', '100.00'],
+      ['3030', '2026-03', '-100.00'],
+    ]);
+    expect(await performed(await ask(repost, document))).toContain('The action is done.');
+    const { entries } = await explained('invoice', ids.sale);
+    expect(entries.map(({ reason }: { reason: string }) => reason)).toEqual([
+      'posted',
+      'mapping_changed',
+      'mapping_changed',
+    ]);
+    expect(await form(`${repost}?${document}`)).toContain('gives the same entry');
+    expect((await vetledger(['ledger', 'verify', '--config', clinic.config], clinic.env)).code).toBe(0);
+  });
+
+  test.each(['documents=invoice/0', `documents=${hostileName}`, ''])('%s is no document', async (search) => {
+    const body = await form(`${repost}?${search}`);
+    expect(body).toContain('is not valid');
+    expect(body).not.toContain('<img');
+  });
+  test('a document that is not in the books is refused', async () => {
+    expect(await form(`${repost}?documents=invoice/${ids.held}`)).toContain('role="alert"');
+  });
 });
 
 test('a daily summary has its lines, and its entries add up to them', async () => {

@@ -5,6 +5,8 @@ import type { Permission } from './rights.ts';
 export const permittedActions = {
   decide_late: 'decide',
   retry_documents: 'decide',
+  match_prepayment: 'decide',
+  repost_document: 'decide',
   pause_windows: 'operate',
   resume_windows: 'operate',
   pause_delivery: 'operate',

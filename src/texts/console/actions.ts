@@ -53,10 +53,49 @@ export const retryTexts = catalogue('console/actions.retryTexts', {
   submit: 'Judge again',
 });
 
+/** The form that matches a payment with prepayments. */
+export const matchFormTexts = catalogue('console/actions.matchFormTexts', {
+  title: 'Match a payment with prepayments',
+  about:
+    'The next window reverses what is posted under another client, and posts it again. With several prepayments, each covers the part that was used from it, in their order. The last one covers the rest.',
+  payment: 'Payment',
+  used: 'Used prepayments',
+  others: 'Those with the ids beside',
+  otherIds: 'Ids of other prepayments',
+  unknown: 'unknown, without a match',
+  candidate: ({ prepayment, client, left, day }: Record<'client' | 'left' | 'day', string> & { prepayment: number }) =>
+    `prepayment ${prepayment} of ${client}: ${left}, received ${day}`,
+  choose: 'Show the match',
+  malformed: 'The payment or the prepayments are not valid. Choose again.',
+  unmatched: 'Payments without a match',
+  allMatched: 'Every payment from a prepayment has its match.',
+  usedOn: 'Day',
+  client: 'Client',
+  amount: 'Amount',
+  present: 'Present match',
+  prepayment: 'Prepayment',
+  left: 'Used without a match',
+  reasonHint: 'State how you know it. The reason is recorded with your name.',
+  submit: 'Set the match',
+});
+
+/** The form that posts one document again with the mapping in force. */
+export const repostTexts = catalogue('console/actions.repostTexts', {
+  title: 'Post again with the present mapping',
+  about:
+    'If the mapping in force gives other lines, the entry is reversed, and the document is posted again. If its period is closed, the correction is held.',
+  same: 'The mapping in force gives the same entry. There is nothing to post.',
+  left: 'The document has changed in the source, so the next window posts it.',
+  malformed: 'The document is not valid. Open the form from the page of the document.',
+  submit: 'Post again',
+});
+
 /** The names of actions, as titles of pages. */
 export const actionNames = catalogue('console/actions.actionNames', {
   decide_late: 'Decision about late documents',
   retry_documents: 'New judgement of documents',
+  match_prepayment: 'Match of a payment with prepayments',
+  repost_document: 'New posting of a document',
   pause_windows: 'Pause of the windows',
   resume_windows: 'Resumption of the windows',
   pause_delivery: 'Pause of the delivery',

@@ -65,6 +65,7 @@ export const actionKindNames = catalogue('console/audit.actionKindNames', {
   decide_late: 'decision about a late document',
   redate: 'late documents dated on an open day',
   retry_documents: 'documents judged again',
+  repost_document: 'document posted again',
   match_prepayment: 'payment matched with a prepayment',
   apply_mapping: 'mapping applied',
   close_books: 'books closed',

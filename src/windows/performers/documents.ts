@@ -1,9 +1,14 @@
-import { recordAction } from '../../actions/record.ts';
+import { hashOf, recordAction } from '../../actions/record.ts';
+import { repostRequest, weighRepost } from '../../bookkeeping/asked-repost.ts';
 import { retryRequest, weighRetry } from '../../bookkeeping/asked-retry.ts';
+import { repostDocument } from '../../bookkeeping/repost.ts';
 import { hashOfShown } from '../../bookkeeping/shown-decision.ts';
 import { lockDocuments } from '../../documents/document.ts';
 import { markDirty } from '../../documents/mark.ts';
 import { UserError } from '../../domain/errors.ts';
+import { setMatch } from '../../prepayments/decide.ts';
+import { takeTurn } from '../../prepayments/follow.ts';
+import { matchRequest, shownMatch, weighMatch } from '../../prepayments/weigh-match.ts';
 import { documentKinds } from '../../terms.ts';
 import { actionErrors } from '../../texts/errors/actions.ts';
 import { writeAgain } from '../../writeback/questions.ts';
@@ -33,4 +38,34 @@ export const performRetry: Perform = async (
   const by = { actedBy, reason, asked: { id: asked } };
   const names = documents.map(({ kind, id: number }) => `${kind}/${number}`);
   await recordAction(trx, { installation: id, kind: 'retry_documents', by, input: { documents: names } });
+};
+
+/** Sets or removes the match of a payment. Throws UserError if its figures differ from those that the person saw. */
+export const performMatch: Perform = async (
+  trx,
+  installation,
+  { id: asked, subject: actedBy, reason, input, shownHash },
+) => {
+  const request = matchRequest.parse(JSON.parse(input));
+  await takeTurn(trx, installation.id);
+  const shown = shownMatch(request, await weighMatch(trx, installation, request));
+  if (shownHash !== hashOf(shown)) throw new UserError(actionErrors.changed(), 2);
+  await setMatch(trx, installation.id, { ...request, actedBy, reason, asked: { id: asked } });
+};
+
+/** Posts a document again with the mapping in force. Throws UserError if the effect differs from the one that the person saw. */
+export const performRepost: Perform = async (
+  trx,
+  installation,
+  { id: asked, subject: actedBy, reason, input, shownHash },
+) => {
+  const { id } = installation;
+  const document = repostRequest.parse(JSON.parse(input));
+  await repostDocument(trx, installation, document, async () => {
+    const { weighed } = await weighRepost(trx, installation, document);
+    if (shownHash !== hashOfShown('repost', [{ installation, documents: [weighed] }]))
+      throw new UserError(actionErrors.changed(), 2);
+  });
+  const by = { actedBy, reason, asked: { id: asked } };
+  await recordAction(trx, { installation: id, kind: 'repost_document', by, input: document });
 };

@@ -2,7 +2,7 @@ import { performDecision } from '../../bookkeeping/asked-decision.ts';
 import type { AskedKind } from '../../console/users/permitted-actions.ts';
 import { pauseDelivery, resumeDelivery } from '../../erp/outbox/state.ts';
 import { setPaused } from '../../sync/pauses.ts';
-import { performRetry } from './documents.ts';
+import { performMatch, performRepost, performRetry } from './documents.ts';
 import { changePause } from './pauses.ts';
 import type { Perform } from './performer.ts';
 
@@ -10,6 +10,8 @@ import type { Perform } from './performer.ts';
 export const performers: Record<AskedKind, Perform> = {
   decide_late: performDecision,
   retry_documents: performRetry,
+  match_prepayment: performMatch,
+  repost_document: performRepost,
   pause_windows: changePause('windows', (trx, id, by) => setPaused(trx, id, true, by)),
   resume_windows: changePause('windows', (trx, id, by) => setPaused(trx, id, false, by)),
   pause_delivery: changePause('delivery', pauseDelivery),

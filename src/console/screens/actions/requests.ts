@@ -1,7 +1,9 @@
 import type { InstallationId } from '../../../terms.ts';
 import type { AskedKind } from '../../users/permitted-actions.ts';
 import { lateAsked } from './late.ts';
+import { matchAsked } from './match.ts';
 import { pausesPath } from './pauses-link.ts';
+import { repostAsked } from './repost.ts';
 import { retryAsked } from './retry.ts';
 import type { ShownRequest } from './shown-request.ts';
 
@@ -9,6 +11,8 @@ import type { ShownRequest } from './shown-request.ts';
 export const shownRequests: Record<AskedKind, (installation: InstallationId, input: string) => ShownRequest | null> = {
   decide_late: lateAsked,
   retry_documents: retryAsked,
+  match_prepayment: matchAsked,
+  repost_document: repostAsked,
   ...{ pause_windows: ofPauses, resume_windows: ofPauses, pause_delivery: ofPauses, resume_delivery: ofPauses },
 };
 

@@ -2,11 +2,15 @@ import type { InstallationRequest, Route } from '../../route.ts';
 import { permittedActions } from '../../users/permitted-actions.ts';
 import { showAction } from './action-page.ts';
 import { askLate, showLate } from './late.ts';
+import { askMatch, showMatch } from './match.ts';
 import { askPause, showPauses } from './pauses.ts';
+import { askRepost, showRepost } from './repost.ts';
 import { askRetry, showRetry } from './retry.ts';
 
 const late = '/:installation/actions/late';
 const retry = '/:installation/actions/retry';
+const match = '/:installation/actions/match';
+const repost = '/:installation/actions/repost';
 const pauses = '/:installation/actions/pauses';
 const decides = { who: permittedActions.decide_late, in: 'installation' } as const;
 const operates = { who: permittedActions.pause_windows, in: 'installation' } as const;
@@ -23,6 +27,16 @@ export const actionsRoutes: readonly Route[] = [
     answer: (request: InstallationRequest) => showRetry(request, request.query, null),
   },
   { method: 'POST', path: retry, access: decides, audit: 'action', answer: askRetry },
+  {
+    ...{ method: 'GET', path: match, access: decides, audit: 'nothing' },
+    answer: (request: InstallationRequest) => showMatch(request, request.query, null),
+  },
+  { method: 'POST', path: match, access: decides, audit: 'action', answer: askMatch },
+  {
+    ...{ method: 'GET', path: repost, access: decides, audit: 'nothing' },
+    answer: (request: InstallationRequest) => showRepost(request, request.query, null),
+  },
+  { method: 'POST', path: repost, access: decides, audit: 'action', answer: askRepost },
   {
     ...{ method: 'GET', path: pauses, access: operates, audit: 'nothing' },
     answer: (request: InstallationRequest) => showPauses(request),

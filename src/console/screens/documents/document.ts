@@ -8,7 +8,7 @@ import { versionChanges } from '../../../queries/explain-versions.ts';
 import { printedNumber } from '../../../records/printed-number.ts';
 import { explainTexts } from '../../../texts/commands/explain.ts';
 import { fieldTitles, labels, sectionHeads } from '../../../texts/commands/labels.ts';
-import { decideTexts } from '../../../texts/console/actions.ts';
+import { decideTexts, matchFormTexts, repostTexts, retryTexts } from '../../../texts/console/actions.ts';
 import { documentsTexts as texts } from '../../../texts/console/documents.ts';
 import { changeTexts } from '../../../texts/reports/changes.ts';
 import { columnTitles as heads } from '../../../texts/reports/columns.ts';
@@ -31,7 +31,7 @@ import { facts, lines } from '../../parts/facts.ts';
 import { table } from '../../parts/table.ts';
 import type { PageContent } from '../../route.ts';
 import { lineTable } from './line-table.ts';
-import { decisionPath, documentPath, summaryPath } from './links.ts';
+import { actionPath, documentPath, matchPath, summaryPath } from './links.ts';
 
 /** A changed value longer than this is cut. */
 const longestValue = 120;
@@ -76,7 +76,7 @@ function head(explanation: Explanation, decides: boolean): Node {
       <strong>${explainTexts.problemSince({ code: problem.code, at: at(problem.since) })}</strong>
       <p>${shown(problem.message)}</p>
       <p>${fieldTitles.todo}: ${shown(problem.todo)}</p>
-      ${isDecidable ? html`<p><a href=${decisionPath(installation, document)}>${decideTexts.submit}</a></p>` : null}
+      ${isDecidable ? html`<p><a href=${actionPath(installation, 'late', document)}>${decideTexts.submit}</a></p>` : null}
     </div>`;
   return html`${held}
   ${facts([
@@ -84,7 +84,17 @@ function head(explanation: Explanation, decides: boolean): Node {
     [fieldTitles.decided, lines(decisions.map((each) => decisionText(each, at)))],
     [fieldTitles.remark, lines(reports.map(({ code, message }) => `${code}: ${shown(message)}`))],
     [fieldTitles.times, explainTexts.times({ timezone })],
-  ])}`;
+  ])}
+  ${decides ? actionLinks(explanation) : null}`;
+}
+
+/** What a user who decides may do about the document. */
+function actionLinks({ installation, document, problem, match, inForce }: Explanation): Node {
+  return html`<p class="pages">
+    ${problem === null ? null : html`<a href=${actionPath(installation, 'retry', document)}>${retryTexts.title}</a>`}
+    ${match.length === 0 ? null : html`<a href=${matchPath(installation, document.id)}>${matchFormTexts.title}</a>`}
+    ${inForce === null ? null : html`<a href=${actionPath(installation, 'repost', document)}>${repostTexts.title}</a>`}
+  </p>`;
 }
 
 function source(explanation: Explanation): Node {

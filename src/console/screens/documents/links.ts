@@ -18,7 +18,16 @@ export function summaryPath(summary: string): string {
   return local(`/${installation}/summaries/${day}/${n}`);
 }
 
-/** The form for a decision about a late document. */
-export function decisionPath(installation: InstallationId, { kind, id }: DocumentRef): string {
-  return local(`/${installation}/actions/late`, { documents: `${kind}/${id}` });
+/** The forms for a decision about a late document, a new judgement, and a new posting with the mapping in force. */
+export function actionPath(
+  installation: InstallationId,
+  action: 'late' | 'retry' | 'repost',
+  { kind, id }: DocumentRef,
+): string {
+  return local(`/${installation}/actions/${action}`, { documents: `${kind}/${id}` });
+}
+
+/** The form that matches a payment with prepayments. */
+export function matchPath(installation: InstallationId, payment: number): string {
+  return local(`/${installation}/actions/match`, { payment });
 }
