@@ -95,20 +95,20 @@ export function pendingActions(
   );
 }
 
-/** An action of an installation, with its outcome. Null if there is none with this id. */
+/** An action of an installation, with its outcome and the JSON of its result. Null if there is none with this id. */
 export async function actionState(
   db: Connection,
   installation: InstallationId,
   id: number,
-): Promise<{ action: AskedAction; outcome: AskedOutcome } | null> {
+): Promise<{ action: AskedAction; outcome: AskedOutcome; result: string | null } | null> {
   const action = await maybeRow(db, askedShape, `select ${askedColumns} where a.installation = ? and a.id = ?`, [
     installation,
     id,
   ]);
   if (action === null) return null;
   const ended = await maybeRow(db, { result: json }, 'select result from action_outcome where action_id = ?', [id]);
-  if (ended !== null) return { action, outcome: outcomeOf(ended.result) };
-  return { action, outcome: { state: action.isOver ? 'expired' : 'pending' } };
+  if (ended !== null) return { action, outcome: outcomeOf(ended.result), result: ended.result };
+  return { action, outcome: { state: action.isOver ? 'expired' : 'pending' }, result: null };
 }
 
 /** Whether the action has its outcome, also one of this transaction. */

@@ -25,6 +25,7 @@ export type ActionKind =
   | ('approve_delivery' | 'retry_delivery' | 'undo_delivery' | 'acknowledge_batch' | 'adopt_entries')
   | ('add_user' | 'grant_role' | 'revoke_role' | 'renew_password' | 'disable_user' | 'link_user' | 'unlink_user')
   | ('pause_windows' | 'resume_windows' | 'cancel_windows' | 'nudge_windows')
+  | ('price_windows' | 'replay_windows' | 'backfill_windows')
   | ('pause_delivery' | 'resume_delivery' | 'cancel_delivery' | 'nudge_delivery');
 
 export interface NewAction {

@@ -72,6 +72,8 @@ export interface ConsoleConfig extends ListenAddress {
   /** Accepted names of hosts, in lower case. */
   hosts: string[];
   trustedProxies: string[];
+  /** Address of the Temporal UI for links, without a slash at its end. Null for no links. */
+  temporalUi: string | null;
 }
 
 export interface Config {
@@ -170,6 +172,7 @@ export async function loadConfig(
           databaseUrl: written.console.database_url || null,
           hosts: written.console.hosts.map((host) => host.toLowerCase()),
           trustedProxies: written.console.trusted_proxies,
+          temporalUi: written.console.temporal_ui ?? null,
         }
       : null,
     mail: readMail(file, written.mail, installations),

@@ -344,6 +344,12 @@ export const configSchema = z.strictObject({
         .array(text)
         .default([])
         .describe('Addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.'),
+      temporal_ui: text
+        .transform(parsed(webAddressOf, 'must be an address that begins with https:// or http://, without a query'))
+        .optional()
+        .describe(
+          'Address of the Temporal UI for links to workflows, such as https://temporal.clinic.example. Default: no links.',
+        ),
     })
     .optional()
     .describe('The console in the browser, which runs as a separate process. Default: off, except in `dev`.'),
@@ -368,6 +374,14 @@ export const configSchema = z.strictObject({
 });
 
 export type ConfigFile = z.output<typeof configSchema>;
+
+/** Reads the address of a web page without a user, a query and a fragment. Returns it without a slash at its end. */
+export function webAddressOf(value: string): string | null {
+  if (!URL.canParse(value)) return null;
+  const { protocol, username, password, search, hash, href } = new URL(value);
+  const isPlain = ['https:', 'http:'].includes(protocol) && `${username}${password}${search}${hash}` === '';
+  return isPlain ? href.replace(/\/+$/, '') : null;
+}
 
 /** Reads `host:port` or `[IPv6]:port`. Null if the text is neither. */
 export function addressOf(value: string): { host: string; port: number } | null {

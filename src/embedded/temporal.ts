@@ -78,7 +78,7 @@ export async function acquireEmbeddedTemporal(
     const { port, uiPort } = server.record;
     return {
       address: `127.0.0.1:${port}`,
-      uiUrl: uiPort === null ? null : `http://127.0.0.1:${uiPort}`,
+      uiUrl: uiAddress(uiPort),
       embedded: true,
       revive: async () => {
         const revived = await server.revive();
@@ -98,9 +98,17 @@ export async function acquireEmbeddedTemporal(
  * The embedded server that a process has started for this `data_dir` and not stopped. Null if there is none. It starts
  * and changes nothing.
  */
-export function recordedTemporal(dataDir: string): { address: string; pid: number; isRunning: boolean } | null {
+export function recordedTemporal(
+  dataDir: string,
+): { address: string; uiUrl: string | null; pid: number; isRunning: boolean } | null {
   const record = recordedServer(temporalFolder(resolve(dataDir)));
-  return record && { address: `127.0.0.1:${record.port}`, pid: record.pid, isRunning: isRunning(record) };
+  if (record === null) return null;
+  const { port, uiPort, pid } = record;
+  return { address: `127.0.0.1:${port}`, uiUrl: uiAddress(uiPort), pid, isRunning: isRunning(record) };
+}
+
+function uiAddress(port: number | null): string | null {
+  return port === null ? null : `http://127.0.0.1:${port}`;
 }
 
 /** The folder of the embedded server's lock, record and users. */

@@ -23,6 +23,7 @@ import '../texts/console/machine.ts';
 import '../texts/console/mapping.ts';
 import '../texts/console/month.ts';
 import '../texts/console/documents.ts';
+import '../texts/console/operating.ts';
 import '../texts/console/reports.ts';
 import '../texts/console/users.ts';
 import '../texts/console/windows.ts';

@@ -1,5 +1,5 @@
 import { date, instant, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
-import { type Connection, rows } from '../db/rows.ts';
+import { type Connection, row, rows } from '../db/rows.ts';
 import { type UnitState, unitStates } from '../erp/outbox/unit.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import { erpTodoOf } from './delivery-status.ts';
@@ -19,6 +19,11 @@ export interface UnitFilter {
 
 const listedState = `case when u.state = 'pending' and u.needs_approval then 'unapproved' else u.state end`;
 const listedStates = [...unitStates, 'unapproved'] as const;
+
+/** SQL: the debits of unit `u`. */
+const debit = `case u.kind
+  when 'entry' then (select sum(amount) from entry_line l where l.entry_id = coalesce(u.undo_of, u.unit_id) and l.side = 'debit')
+  else (select sum(amount) from summary_line l where l.summary_id = coalesce(u.undo_of, u.unit_id) and l.side = 'debit') end`;
 
 const matches = `u.installation = ? and (?::text is null or ${listedState} = ?)
   and (?::date is null or u.unit_date >= ?) and (?::date is null or u.unit_date <= ?)
@@ -49,12 +54,36 @@ export async function unitTotals(
     db,
     { state: oneOf(listedStates), units: integer, from: date, through: date, amount: nullable(numeric) },
     `select ${listedState} as state, count(*) as units, min(u.unit_date) as "from", max(u.unit_date) as through,
-       sum(case when u.state in ('pending', 'sending', 'uncertain', 'drafted', 'refused') then
-         case u.kind when 'entry' then (select sum(amount) from entry_line l where l.entry_id = coalesce(u.undo_of, u.unit_id) and l.side = 'debit')
-         else (select sum(amount) from summary_line l where l.summary_id = coalesce(u.undo_of, u.unit_id) and l.side = 'debit') end end) as amount
+       sum(case when u.state in ('pending', 'sending', 'uncertain', 'drafted', 'refused') then ${debit} end) as amount
      from erp_unit u where ${matches} group by 1 order by 1`,
     matched(installation, filter),
   );
+}
+
+/** The sum of the debits of these units. Null without units. */
+export async function debitsOf(
+  db: Connection,
+  installation: InstallationId,
+  ids: readonly string[],
+): Promise<string | null> {
+  const found = await row(
+    db,
+    { amount: nullable(numeric) },
+    `select sum(${debit}) as amount from erp_unit u where installation = ? and unit_id = any(?::text[])`,
+    [installation, ids],
+  );
+  return found.amount;
+}
+
+/** The ids of the units of a filter, the smallest first. */
+export async function unitIds(
+  db: Connection,
+  installation: InstallationId,
+  filter: UnitFilter,
+  limit: number,
+): Promise<string[]> {
+  const sql = `select u.unit_id as id from erp_unit u where ${matches} order by u.unit_id limit ?`;
+  return (await rows(db, { id: text }, sql, [...matched(installation, filter), limit])).map(({ id }) => id);
 }
 
 export interface ListedUnit {
@@ -113,8 +142,12 @@ export interface ListedBatch {
   acknowledgedAt: Date | null;
 }
 
-/** The newest batches of files. */
-export async function listBatches(db: Connection, installation: InstallationId, limit: number): Promise<ListedBatch[]> {
+/** The newest batches of files, or the one with this number. */
+export async function listBatches(
+  db: Connection,
+  installation: InstallationId,
+  { number = null, limit }: { number?: number | null; limit: number },
+): Promise<ListedBatch[]> {
   return rows(
     db,
     {
@@ -122,7 +155,8 @@ export async function listBatches(db: Connection, installation: InstallationId, 
       ...{ writtenAt: nullable(instant), withdrawnAt: nullable(instant), acknowledgedAt: nullable(instant) },
     },
     `select number, format, file, units, created_at as "createdAt", written_at as "writtenAt", withdrawn_at as "withdrawnAt",
-       acknowledged_at as "acknowledgedAt" from erp_batch where installation = ? order by number desc limit ?`,
-    [installation, limit],
+       acknowledged_at as "acknowledgedAt" from erp_batch
+     where installation = ? and (?::bigint is null or number = ?) order by number desc limit ?`,
+    [installation, number, number, limit],
   );
 }

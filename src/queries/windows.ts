@@ -75,13 +75,18 @@ export interface WindowFilter {
   /** Windows that opened from this time on, and before this one. */
   from?: Date | null;
   to?: Date | null;
+  /** Windows of this workflow and its children. */
+  workflow?: string | null;
 }
 
 const matches = `w.installation = any(?) and (not ? or w.outcome = 'failed') and (?::text is null or w.kind = ?)
-  and (?::timestamptz is null or w.opened_at >= ?) and (?::timestamptz is null or w.opened_at < ?)`;
+  and (?::timestamptz is null or w.opened_at >= ?) and (?::timestamptz is null or w.opened_at < ?)
+  and (?::text is null or w.workflow_id = ? or starts_with(w.workflow_id, ? || '/'))`;
 
-function matched(installations: readonly InstallationId[], { failedOnly = false, kind, from, to }: WindowFilter) {
-  return [installations, failedOnly, ...[kind, kind, from, from, to, to].map((value) => value ?? null)];
+function matched(installations: readonly InstallationId[], filter: WindowFilter) {
+  const { failedOnly = false, kind, from, to, workflow } = filter;
+  const given = [kind, kind, from, from, to, to, workflow, workflow, workflow];
+  return [installations, failedOnly, ...given.map((value) => value ?? null)];
 }
 
 /**

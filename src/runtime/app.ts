@@ -4,7 +4,7 @@ import type { Config, InstallationConfig } from '../config/load-config.ts';
 import { readSecretFile } from '../config/secret-files.ts';
 import { text } from '../db/columns.ts';
 import { type Db, openDatabase, poolSizes } from '../db/pool.ts';
-import { row } from '../db/rows.ts';
+import { type Connection, row } from '../db/rows.ts';
 import { ConfigError } from '../domain/errors.ts';
 import type { ServicesOptions } from '../embedded/options.ts';
 import { acquirePostgres } from '../embedded/postgres.ts';
@@ -201,7 +201,7 @@ function whereNeeded({ temporal, progress }: AppOptions): (error: unknown) => nu
   };
 }
 
-async function readDatabaseId(db: Db): Promise<string> {
+export async function readDatabaseId(db: Connection): Promise<string> {
   const { value } = await row(db, { value: text }, `select value from meta where key = 'database_id'`);
   return value;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type AskedAction, expireAction, hasOutcome, pendingActions, refuseAction } from '../actions/asking.ts';
-import { ActionOver } from '../actions/record.ts';
+import { ActionOver, recordAction } from '../actions/record.ts';
 import { changedIdentities } from '../bookkeeping/identity.ts';
 import { mappingsInForce } from '../bookkeeping/mapping-versions.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
@@ -14,9 +14,12 @@ import { dateIn } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';
 import type { App } from '../runtime/app.ts';
 import { systemClock } from '../runtime/system-clock.ts';
+import { isGrpcServiceError } from '../runtime/temporal-errors.ts';
 import { actionErrors } from '../texts/errors/actions.ts';
+import type { AskedWindows } from './asked-windows.ts';
 import { startLooks } from './looks.ts';
 import { performers } from './performers/index.ts';
+import { isOutside, type OutsideKind, type OutsidePerformer, outsidePerformers } from './performers/windows.ts';
 
 /** Interval of looks for requests of the console. */
 const lookEveryMs = 1_000;
@@ -28,18 +31,22 @@ export type ActingPorts = Pick<App, 'db' | 'promptDb' | 'config' | 'clock' | 'lo
  * Performs the actions that users ask for in the console, one after another. It is a loop of the daemon that depends only on
  * PostgreSQL, and nothing waits for it.
  */
-export function startActing(app: App, everyMs = lookEveryMs): { stop(): Promise<void> } {
-  return startLooks(app, new Acting(app), 'actions of the console could not be performed; this is retried', everyMs);
+export function startActing(app: App, windows: AskedWindows | null, everyMs = lookEveryMs): { stop(): Promise<void> } {
+  const acting = new Acting(app, windows);
+  return startLooks(app, acting, 'actions of the console could not be performed; this is retried', everyMs);
 }
 
 /** Performs pending actions when called. It has no timer, so that tests can call it at any time. */
 export class Acting {
   readonly #app: ActingPorts;
+  readonly #windows: AskedWindows | null;
   /** The first look of a process finds requests of any age. */
   #isFirst = true;
 
-  constructor(app: ActingPorts) {
+  /** Without `windows`, actions on windows wait for another process. */
+  constructor(app: ActingPorts, windows: AskedWindows | null = null) {
     this.#app = app;
+    this.#windows = windows;
   }
 
   /** Gives each pending action its outcome. Throws if the database does not answer. A refused action does not affect the others. */
@@ -82,28 +89,72 @@ export class Acting {
     const { log } = this.#app;
     const { id, kind } = action;
     const about = { installation: installation.id, action: id, kind };
-    if (action.isOver) {
+    const expire = async () => {
       await transact((trx) => expireAction(trx, id));
       log.warn(about, 'the action has expired');
-      return;
-    }
-    // Another build performs it, or it expires.
-    if (!isAskedKind(kind)) return;
+    };
+    const isKnown = isAskedKind(kind);
+    if (action.isOver && !(isKnown && isOutside(kind) && this.#windows !== null)) return expire();
+    // Another build or process performs it, or it expires.
+    const windows = this.#windows;
+    if (!isKnown || (isOutside(kind) && windows === null)) return;
     try {
-      await transact((trx) => this.#perform(trx, installation, action, kind));
+      if (isOutside(kind) && windows !== null) {
+        if (!(await this.#performOutside(installation, action, { kind, windows }, transact))) return await expire();
+      } else if (!isOutside(kind)) await transact((trx) => this.#perform(trx, installation, action, kind));
       log.info(about, 'the action was performed');
     } catch (err) {
       if (err instanceof ActionOver || err instanceof LeaseLost) throw err;
+      if (isGrpcServiceError(err)) {
+        log.warn({ ...about, err }, 'Temporal did not perform the action; this is retried');
+        return;
+      }
       const isExplained = err instanceof UserError;
       const refusal = isExplained ? err : new UserError(actionErrors.failed({ action: id }), 1, err);
       await transact((trx) => refuseAction(trx, id, refusal));
       if (isExplained) log.warn({ ...about, code: refusal.code }, 'the action was refused');
       else log.error({ ...about, err }, 'the action failed');
+      return;
     }
+    if (!kind.endsWith('_delivery')) return;
+    await this.#windows?.requestDelivery(installation.id).catch((err: unknown) => {
+      log.debug({ ...about, err }, 'the delivery could not be started; this is retried');
+    });
+  }
+
+  /**
+   * Performs an action outside PostgreSQL, and records its outcome afterwards. Work that was done before the daemon ended is not
+   * repeated. False if the action has expired, and nothing was done.
+   */
+  async #performOutside(
+    installation: InstallationConfig,
+    action: AskedAction,
+    { kind, windows }: { kind: OutsideKind; windows: AskedWindows },
+    transact: Transact,
+  ): Promise<boolean> {
+    const performer: OutsidePerformer = outsidePerformers[kind];
+    let result = (await performer.done?.(this.#app.db, installation, action, windows)) ?? null;
+    if (result === null) {
+      if (action.isOver) return false;
+      const work = await transact(async (trx) => {
+        await this.#requireRight(trx, installation, action, kind);
+        return performer.prepare(trx, installation, action, this.#app);
+      });
+      result = await work(windows);
+    }
+    const { id, subject: actedBy, reason } = action;
+    const done = { installation: installation.id, kind, by: { actedBy, reason, asked: { id } }, input: {}, result };
+    await transact((trx) => recordAction(trx, done));
+    return true;
   }
 
   /** Performs an action in a transaction. Throws if its outcome would not be recorded with it. */
-  async #perform(trx: Connection, configured: InstallationConfig, action: AskedAction, kind: AskedKind): Promise<void> {
+  async #perform(
+    trx: Connection,
+    configured: InstallationConfig,
+    action: AskedAction,
+    kind: Exclude<AskedKind, OutsideKind>,
+  ): Promise<void> {
     const { config } = this.#app;
     await this.#requireRight(trx, configured, action, kind);
     const [inForce] = await mappingsInForce(trx, [configured], { followFile: config.followMappingFile });

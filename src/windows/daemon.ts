@@ -6,6 +6,7 @@ import { claimPruning, prune } from '../runtime/retention.ts';
 import { systemClock } from '../runtime/system-clock.ts';
 import { type Engine, type EngineOptions, startEngine } from '../runtime/worker.ts';
 import { startActing } from './acting.ts';
+import { askedWindows } from './asked-windows.ts';
 import { startMailing } from './mailing.ts';
 import { createNudger, type Nudger } from './nudges.ts';
 import { startObserving } from './observation.ts';
@@ -123,7 +124,7 @@ export async function runSchedules(
   const pruning = startPruning(app);
   const reconciling = startReconciling(app, reconcileEveryMs);
   const mailing = startMailing(app, mailEveryMs);
-  const acting = startActing(app, actEveryMs);
+  const acting = startActing(app, askedWindows(app, engine, signal), actEveryMs);
   const deliveries = startDeliveries(app, engine, deliveriesEveryMs);
   const ending = new AbortController();
   let opening = Promise.resolve();

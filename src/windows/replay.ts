@@ -53,14 +53,7 @@ export async function runReplay(
   signal: AbortSignal,
 ): Promise<ReplayOutcome> {
   const { installation } = request;
-  const time = app.clock().toISOString().replaceAll(/[-:.]/g, '');
-  const handle = await engine.client.workflow.start<typeof replay>('replay', {
-    workflowId: `replay/${installation}-${app.temporalName}/${time}`,
-    taskQueue: engine.backfillQueue,
-    args: [request],
-    staticSummary: startedTexts.replay({ installation }),
-    staticDetails: startedTexts.replayDetails,
-  });
+  const handle = await startReplay(app, engine, request, app.clock().toISOString().replaceAll(/[-:.]/g, ''));
   const cancel = () => {
     handle.cancel().catch((error: unknown) => app.log.warn({ err: error }, 'the replay could not be cancelled'));
   };
@@ -78,6 +71,22 @@ export async function runReplay(
   } finally {
     signal.removeEventListener('abort', cancel);
   }
+}
+
+/** Starts the workflow of a replay. A name is used once: with a second start, Temporal throws WorkflowExecutionAlreadyStartedError. */
+export function startReplay(app: App, engine: Engine, request: ReplayRequest, name: string) {
+  return engine.client.workflow.start<typeof replay>('replay', {
+    workflowId: replayId(app, request.installation, name),
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    taskQueue: engine.backfillQueue,
+    args: [request],
+    staticSummary: startedTexts.replay(request),
+    staticDetails: startedTexts.replayDetails,
+  });
+}
+
+export function replayId({ temporalName }: Pick<App, 'temporalName'>, installation: number, name: string): string {
+  return `replay/${installation}-${temporalName}/${name}`;
 }
 
 function failedOutcome(installation: number, error: unknown): ReplayOutcome {

@@ -116,11 +116,7 @@ async function startWindow(app: App, engine: Engine, installation: number, trigg
   const { workflow } = engine.client;
   switch (kind) {
     case 'backfill':
-      return workflow.start<typeof backfill>('backfill', {
-        ...described,
-        workflowId: `backfill/${run}`,
-        taskQueue: engine.backfillQueue,
-      });
+      return startBackfill(app, engine, { installation, fromDate }, `${trigger}-${compactTime(app.clock())}`);
     case 'replay':
       return workflow.start<typeof replayWindow>('replayWindow', {
         ...described,
@@ -141,6 +137,29 @@ async function startWindow(app: App, engine: Engine, installation: number, trigg
       return workflow.start<typeof syncWindow>('syncWindow', { ...started, workflowRunTimeout: runTimeoutMs(app) });
     }
   }
+}
+
+/** Starts the workflow of a backfill. A name is used once: with a second start, Temporal throws WorkflowExecutionAlreadyStartedError. */
+export function startBackfill(
+  app: App,
+  engine: Engine,
+  { installation, fromDate }: Pick<WindowInput, 'installation' | 'fromDate'>,
+  name: string,
+) {
+  const trigger = 'backfill';
+  const configured = installationOf(app.config, installation);
+  return engine.client.workflow.start<typeof backfill>('backfill', {
+    args: [windowInput(app, engine, { installation, kind: 'backfill', trigger, fromDate })],
+    staticSummary: startedTexts.triggered({ summary: windowSummary('backfill', configured), trigger }),
+    staticDetails: staticDetails(configured),
+    workflowId: backfillId(app, installation, name),
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    taskQueue: engine.backfillQueue,
+  });
+}
+
+export function backfillId({ temporalName }: Pick<App, 'temporalName'>, installation: number, name: string): string {
+  return `backfill/${installation}-${temporalName}/${name}`;
 }
 
 /** Milliseconds after which Temporal ends the run of a live window. */

@@ -1,3 +1,4 @@
+import type { ReadingRequest } from '../queries/asked-windows.ts';
 import type { Gap } from '../sync/replay/gaps.ts';
 import { streamNames } from '../sync/streams.ts';
 import type { InstallationId } from '../terms.ts';
@@ -15,13 +16,20 @@ export function gapText(gap: Gap, at: TimeText): string {
       });
 }
 
-/** The command that reads a gap. */
-export function remedyOf(installation: InstallationId, gap: Gap): string {
+/** The reading that closes a gap. */
+export function readingOf(gap: Gap): Extract<ReadingRequest, { read: 'times' | 'backfill' }> {
   const [from, to] =
     gap.stream === 'payment'
       ? [gap.since, gap.until]
       : [gap.from === null ? null : new Date(gap.from), new Date(gap.to)];
-  if (from === null || gap.from === null) return `vetledger backfill --installation ${installation}`;
+  if (from === null || gap.from === null) return { read: 'backfill', from: null };
   const end = to ?? new Date(from.getTime() + 1);
-  return `vetledger replay --installation ${installation} --from ${from.toISOString()} --to ${end.toISOString()}`;
+  return { read: 'times', from: from.toISOString(), to: end.toISOString() };
+}
+
+/** The command that reads a gap. */
+export function remedyOf(installation: InstallationId, gap: Gap): string {
+  const reading = readingOf(gap);
+  if (reading.read === 'backfill') return `vetledger backfill --installation ${installation}`;
+  return `vetledger replay --installation ${installation} --from ${reading.from} --to ${reading.to}`;
 }

@@ -51,7 +51,14 @@ export async function openTestConsole(
   );
   const config = await loadConfig(file, { PATH: process.env.PATH }, { secrets: false });
   const app = await consoleApp({
-    ...{ config, db: database.consoleDb, log: createLog('silent'), clock: () => now, version: '0.1.0' },
+    ...{
+      config,
+      temporalUi: 'https://temporal.example/ui',
+      db: database.consoleDb,
+      log: createLog('silent'),
+      clock: () => now,
+      version: '0.1.0',
+    },
   });
   await app.ready();
   const hash = await hashPassword(password);

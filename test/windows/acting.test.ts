@@ -259,7 +259,7 @@ test('a daemon that stops begins no action', async () => {
 test('the loop of the daemon finds an action', async () => {
   const action = await ask(await hashOf());
   const app = { db, promptDb: db, config, clock: () => now, log: createLog('silent'), outages: { of: () => null } };
-  const loop = startActing(app as unknown as Parameters<typeof startActing>[0], 20);
+  const loop = startActing(app as unknown as Parameters<typeof startActing>[0], null, 20);
   await vi.waitFor(async () => expect(await outcome(action)).toEqual({ state: 'done' }), 10_000);
   await loop.stop();
 });

@@ -4,7 +4,7 @@ import { type Config, type ListenAddress, loadConfig } from '../../config/load-c
 import { addressOf } from '../../config/schema.ts';
 import { checkSchema } from '../../db/migrate.ts';
 import { openDatabase } from '../../db/pool.ts';
-import { acquirePostgres, type PostgresHandle } from '../../embedded/index.ts';
+import { acquirePostgres, type PostgresHandle, recordedTemporal } from '../../embedded/index.ts';
 import { createLog } from '../../runtime/log.ts';
 import { ownVersion } from '../../runtime/version.ts';
 import { valueTexts } from '../../texts/commands/usage.ts';
@@ -51,7 +51,9 @@ async function serve(context: CommandContext, { listen }: Options): Promise<numb
     // Loaded here, so that `--help` of other commands does not load it.
     const { startConsole } = await import('../../console/server.ts');
     const address = listen ?? config.console ?? { host: '127.0.0.1', port: 8095 };
-    const server = await startConsole({ config, db, log, clock: () => new Date(), version: ownVersion() }, address);
+    const temporalUi = config.console?.temporalUi ?? recordedTemporal(config.dataDir)?.uiUrl ?? null;
+    const site = { config, temporalUi, db, log, clock: () => new Date(), version: ownVersion() };
+    const server = await startConsole(site, address);
     try {
       await context.result({ url: server.url }, () => userTexts.listening({ url: server.url }));
       await aborted(context.signal);

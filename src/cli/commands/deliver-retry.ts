@@ -3,8 +3,7 @@ import { z } from 'zod';
 import type { InstallationConfig } from '../../config/load-config.ts';
 import { UserError } from '../../domain/errors.ts';
 import { unitsById } from '../../erp/outbox/outbox-queries.ts';
-import { retryUnits } from '../../erp/outbox/state.ts';
-import { redoUnits } from '../../erp/outbox/undo.ts';
+import { retryOrRedo } from '../../erp/outbox/undo.ts';
 import type { UnitState } from '../../erp/outbox/unit.ts';
 import { deliveryProblems } from '../../queries/delivery-status.ts';
 import type { App } from '../../runtime/app.ts';
@@ -54,10 +53,8 @@ function retry(context: CommandContext, options: Options, ids: readonly string[]
     const named = options.all ? null : ids;
     const states = named === null ? null : await statesOf(app, chosen, named);
     for (const { id } of chosen) {
-      await app.db.transaction(async (trx) => {
-        retried.push(...(await retryUnits(trx, id, named, by)));
-        if (named) retried.push(...(await redoUnits(trx, { installation: id, databaseId: app.databaseId }, named, by)));
-      });
+      const scope = { installation: id, databaseId: app.databaseId };
+      retried.push(...(await app.db.transaction((trx) => retryOrRedo(trx, scope, named, by))));
     }
     await deliverHere(context, app, chosen, options.wait);
     const problems = await deliveryProblems(

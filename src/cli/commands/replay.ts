@@ -1,18 +1,14 @@
 import { Option } from 'commander';
 import { z } from 'zod';
 import type { ReplayedWindow, ReplayRequest } from '../../../workflows/messages.ts';
-import { about } from '../../domain/durations.ts';
-import { shown } from '../../languages/language.ts';
 import { type ReplayChanges, replayChanges } from '../../queries/replay-changes.ts';
 import { type ReplayCost, replayCost } from '../../queries/replay-cost.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
-import type { Span } from '../../sync/replay/spans.ts';
-import { recordKinds } from '../../terms.ts';
-import { fieldTitles, labels } from '../../texts/commands/labels.ts';
+import { fieldTitles } from '../../texts/commands/labels.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
-import { replayTexts, windowTexts } from '../../texts/commands/windows.ts';
+import { replayTexts } from '../../texts/commands/windows.ts';
 import { replayNow } from '../../windows/replay.ts';
-import type { TimeText } from '../../wording/words.ts';
+import { costLines, spanText, windowsText } from '../../wording/replays.ts';
 import { count } from '../../wording/words.ts';
 import { type LocalTimes, localTimes } from '../books.ts';
 import { type ChoiceOptions, type Chosen, checkChoice, choiceOptions, chosenSpans } from '../chosen-windows.ts';
@@ -190,24 +186,8 @@ function costText({ installation: id, spans }: Chosen, costs: readonly ReplayCos
   ];
   const cost = costs.find((each) => each.installation === id);
   if (cost === undefined) return lines.join('\n');
-  const toRead = recordKinds.map((kind) => count(cost.records[kind], kind)).join(', ');
-  const of = { requests: count(cost.requests, 'request'), weight: cost.weight, time: shown(about(cost.seconds)) };
-  lines.push(`  ${replayTexts.cost({ ...of, records: toRead })}`);
-  for (const { action, requests, weight } of cost.lists) {
-    lines.push(`    ${action.padEnd(24)} ${replayTexts.ofList({ requests: count(requests, 'request'), weight })}`);
-  }
-  for (const remark of new Set(cost.remarks)) lines.push(`  ${shown(remark)}`);
+  lines.push(...costLines(cost).map((line) => `  ${line}`));
   return lines.join('\n');
-}
-
-function spanText({ invoice: { from, to }, windows }: Span, at: TimeText): string {
-  const start = from === null ? windowTexts.beginning : at(new Date(from));
-  return `${windowTexts.interval({ from: start, to: at(new Date(to)) })}${windows.length > 0 ? ` (${windowsText(windows)})` : ''}`;
-}
-
-function windowsText(windows: readonly number[]): string {
-  const list = windows.slice(0, 10).join(', ');
-  return labels.windows({ count: windows.length, list: `${list}${windows.length > 10 ? ', …' : ''}` });
 }
 
 /** One replayed interval as a block of lines. */

@@ -11,6 +11,15 @@ export const permittedActions = {
   resume_windows: 'operate',
   pause_delivery: 'operate',
   resume_delivery: 'operate',
+  approve_delivery: 'decide',
+  retry_delivery: 'deliver',
+  undo_delivery: 'deliver',
+  acknowledge_batch: 'deliver',
+  price_windows: 'operate',
+  replay_windows: 'operate',
+  backfill_windows: 'operate',
+  cancel_windows: 'operate',
+  nudge_windows: 'operate',
 } as const satisfies Partial<Record<ActionKind, Permission>>;
 export type AskedKind = keyof typeof permittedActions;
 

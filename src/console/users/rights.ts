@@ -13,6 +13,8 @@ export const permissions = [
   'read_operations',
   /** Decide about held and late documents, match prepayments, approve deliveries. */
   'decide',
+  /** Send entries again, undo deliveries, and acknowledge imported files. */
+  'deliver',
   /** Close and reopen the books, approve mappings, mark VAT returns as filed. */
   'close',
   /** Replay, pause and resume windows and deliveries. */
@@ -24,9 +26,9 @@ export type Permission = (typeof permissions)[number];
 
 const permitted: Record<Role, readonly Permission[]> = {
   viewer: ['read_books', 'read_operations'],
-  bookkeeper: ['read_books', 'read_operations', 'decide'],
-  accountant: ['read_books', 'read_operations', 'decide', 'close'],
-  operator: ['read_operations', 'operate'],
+  bookkeeper: ['read_books', 'read_operations', 'decide', 'deliver'],
+  accountant: ['read_books', 'read_operations', 'decide', 'deliver', 'close'],
+  operator: ['read_operations', 'deliver', 'operate'],
   admin: ['manage_users'],
 };
 

@@ -6,13 +6,13 @@ import { pauseOf } from './outbox-queries.ts';
 
 /**
  * Makes refused units pending: those with these ids, or all for null. Each is looked up before it is sent; if the ERP
- * has it, it is only compared. Returns the ids of the units that were refused.
+ * has it, it is only compared. Returns the ids of the units that were refused. Without `by`, the caller records the action.
  */
 export async function retryUnits(
   trx: Connection,
   installation: InstallationId,
   ids: readonly string[] | null,
-  by: ActedBy,
+  by: ActedBy | null,
 ): Promise<string[]> {
   const retried = await rows(
     trx,
@@ -24,7 +24,7 @@ export async function retryUnits(
      where installation = ? and state = 'refused' and (?::text[] is null or unit_id = any(?::text[])) returning unit_id`,
     [installation, ids, ids],
   );
-  if (retried.length > 0) {
+  if (by !== null && retried.length > 0) {
     const result = { retried: retried.length };
     await recordAction(trx, { installation, kind: 'retry_delivery', by, input: { units: ids ?? 'all' }, result });
   }

@@ -11,6 +11,7 @@ import { undoId } from '../../ledger/general-ledger.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { outboxErrors } from '../../texts/errors/outbox.ts';
 import { entryKey } from '../entry-key.ts';
+import { retryUnits } from './state.ts';
 import { unitKinds } from './unit.ts';
 
 export interface UndoRange {
@@ -58,7 +59,12 @@ const hasReversal = `exists (
  * Units of these dates that the ERP has and that an undo has to reverse. Units that a correction has already reversed
  * are left out. So are corrections whose original is undone with them.
  */
-function delivered(db: Connection, installation: InstallationId, { from, to }: UndoRange): Promise<Undoable[]> {
+function delivered(
+  db: Connection,
+  installation: InstallationId,
+  { from, to }: UndoRange,
+  lock: 'for update of u' | '' = '',
+): Promise<Undoable[]> {
   return rows(
     db,
     { unit_id: text, kind: oneOf(unitKinds), seq: integer, unit_date: date, company: text, undo_n: integer },
@@ -68,15 +74,22 @@ function delivered(db: Connection, installation: InstallationId, { from, to }: U
        and coalesce(last.undo_n % 2 = 0, true) and not ${isReversed}
        and not exists (
          select from erp_unit o where o.installation = u.installation and o.unit_id = u.reverses and o.state in ('delivered', 'acknowledged'))
-     order by u.kind desc, u.seq for update of u`,
+     order by u.kind desc, u.seq ${lock}`,
     [installation, from, to],
   );
 }
 
 const isWithheld = `installation = ? and undo_of is null and state = 'pending' and attempts = 0 and unit_date between ?::date and ?::date`;
 
-/** Returns the effect of an undo of these dates. Throws UserError if units of these dates are in doubt. */
-export async function planUndo(db: Connection, installation: InstallationId, range: UndoRange): Promise<UndoPlan> {
+/**
+ * Returns the effect of an undo of these dates, and the units that are reversed. Throws UserError if units of these dates are in
+ * doubt.
+ */
+export async function planUndo(
+  db: Connection,
+  installation: InstallationId,
+  range: UndoRange,
+): Promise<UndoPlan & { units: string[] }> {
   const { n } = await row(
     db,
     { n: integer },
@@ -94,7 +107,8 @@ export async function planUndo(db: Connection, installation: InstallationId, ran
     `select count(*)::int as withheld from erp_unit where ${isWithheld}`,
     [installation, range.from, range.to],
   );
-  return { reversed: (await delivered(db, installation, range)).length, withheld };
+  const units = (await delivered(db, installation, range)).map(({ unit_id }) => unit_id);
+  return { reversed: units.length, withheld, units };
 }
 
 /** Puts the reversing entries into the outbox, and excludes units that were not sent. */
@@ -104,8 +118,8 @@ export async function undoUnits(
   range: UndoRange,
   by: ActedBy,
 ): Promise<UndoPlan> {
-  const planned = await planUndo(trx, installation, range);
-  const units = await delivered(trx, installation, range);
+  await planUndo(trx, installation, range);
+  const units = await delivered(trx, installation, range, 'for update of u');
   await insertUndos(trx, { installation, databaseId }, units);
   const withheld = await execute(
     trx,
@@ -115,7 +129,7 @@ export async function undoUnits(
   await excludeReversalsOfUndone(trx, installation);
   const result = { reversed: units.length, withheld };
   await recordAction(trx, { installation, kind: 'undo_delivery', by, input: range, result });
-  return { ...planned, ...result };
+  return result;
 }
 
 async function insertUndos(
@@ -148,48 +162,82 @@ async function insertUndos(
   );
 }
 
+/** SQL: units with these ids that were undone, and that a retry sends again. `last` is the latest undo. */
+const redoable = `from erp_unit u ${latestUndo}
+  where u.installation = ? and u.unit_id = any(?::text[]) and not ${hasReversal} and (
+    u.state = 'excluded' and u.is_undone
+    or u.undo_of is null and u.state in ('delivered', 'acknowledged') and last.undo_n % 2 = 1 and last.state in ('delivered', 'acknowledged'))`;
+
+/**
+ * The units that a retry of these ids sends again, in the order of their ids: refused and undone ones. Null: all refused ones.
+ */
+export async function retryableUnits(
+  db: Connection,
+  installation: InstallationId,
+  ids: readonly string[] | null,
+): Promise<string[]> {
+  const refused = `select unit_id from erp_unit where installation = ? and state = 'refused'`;
+  const found =
+    ids === null
+      ? await rows(db, { unit_id: text }, `${refused} order by unit_id`, [installation])
+      : await rows(
+          db,
+          { unit_id: text },
+          `${refused} and unit_id = any(?::text[]) union select u.unit_id ${redoable} order by unit_id`,
+          [installation, ids, installation, ids],
+        );
+  return found.map(({ unit_id }) => unit_id);
+}
+
+/**
+ * Sends refused and undone units with these ids again, or all refused ones for null, and records one action for them. Returns their ids.
+ */
+export async function retryOrRedo(
+  trx: Connection,
+  { installation, databaseId }: { installation: InstallationId; databaseId: string },
+  ids: readonly string[] | null,
+  by: ActedBy,
+): Promise<string[]> {
+  const refused = await retryUnits(trx, installation, ids, null);
+  const redone = ids === null ? [] : await redoUnits(trx, { installation, databaseId }, ids);
+  const units = [...refused, ...redone];
+  if (units.length === 0) return [];
+  const result = { retried: refused.length, redone };
+  await recordAction(trx, { installation, kind: 'retry_delivery', by, input: { units: ids ?? 'all' }, result });
+  return units;
+}
+
 /**
  * Sends undone units again. Excluded units become pending. Units that were reversed in the ERP get another entry. Units
  * that a correction has reversed meanwhile stay undone. Returns the ids of the units that are sent again.
  */
-export async function redoUnits(
+async function redoUnits(
   trx: Connection,
   { installation, databaseId }: { installation: InstallationId; databaseId: string },
   ids: readonly string[],
-  by: ActedBy,
 ): Promise<string[]> {
-  const released = await rows(
-    trx,
-    { unit_id: text },
-    `update erp_unit u set state = 'pending', is_undone = false, settled_at = null
-     where installation = ? and unit_id = any(?::text[]) and state = 'excluded' and is_undone and not ${hasReversal} returning unit_id`,
-    [installation, ids],
-  );
-  const undone = await rows(
+  const again = await rows(
     trx,
     {
       ...{ unit_id: text, kind: oneOf(unitKinds), seq: integer, unit_date: date, company: text, undo_n: integer },
-      is_sent: bool,
+      is_released: bool,
     },
-    `select u.unit_id, u.kind, u.seq, u.unit_date, u.company, last.undo_n, last.state in ('delivered', 'acknowledged') as is_sent
-     from erp_unit u ${latestUndo}
-     where u.installation = ? and u.unit_id = any(?::text[]) and u.undo_of is null and u.state in ('delivered', 'acknowledged')
-       and last.undo_n % 2 = 1 and not ${hasReversal}
-     order by u.kind desc, u.seq for update of u`,
+    `select u.unit_id, u.kind, u.seq, u.unit_date, u.company, coalesce(last.undo_n, 0) as undo_n, u.state = 'excluded' as is_released
+     ${redoable} order by u.kind desc, u.seq for update of u`,
     [installation, ids],
   );
-  const again = undone.filter(({ is_sent }) => is_sent);
+  const released = again.filter((unit) => unit.is_released).map(({ unit_id }) => unit_id);
+  await execute(
+    trx,
+    `update erp_unit set state = 'pending', is_undone = false, settled_at = null where installation = ? and unit_id = any(?::text[])`,
+    [installation, released],
+  );
   await insertUndos(
     trx,
     { installation, databaseId },
-    again.map(({ is_sent: _, ...unit }) => unit),
+    again.filter((unit) => !unit.is_released).map(({ is_released: _, ...unit }) => unit),
   );
-  const redone = [...released, ...again].map(({ unit_id }) => unit_id);
-  if (redone.length > 0) {
-    const result = { units: redone };
-    await recordAction(trx, { installation, kind: 'retry_delivery', by, input: { units: ids }, result });
-  }
-  return redone;
+  return again.map(({ unit_id }) => unit_id);
 }
 
 /**

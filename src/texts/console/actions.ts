@@ -100,6 +100,15 @@ export const actionNames = catalogue('console/actions.actionNames', {
   resume_windows: 'Resumption of the windows',
   pause_delivery: 'Pause of the delivery',
   resume_delivery: 'Resumption of the delivery',
+  approve_delivery: 'Approval of entries',
+  retry_delivery: 'Retry of entries',
+  undo_delivery: 'Undo of a delivery',
+  acknowledge_batch: 'Acknowledgement of a file',
+  price_windows: 'Price of reading again',
+  replay_windows: 'Replay',
+  backfill_windows: 'Backfill',
+  cancel_windows: 'Cancellation of running work',
+  nudge_windows: 'Window opened now',
 });
 
 /** The forms that pause and resume windows and delivery. */

@@ -18,6 +18,16 @@ export const actionErrors = catalogue('errors/actions.actionErrors', {
     message: 'The action would change nothing, because its effect exists already.',
     todo: 'Open the page of the action again to see the present state.',
   }),
+  windowsPaused: (): PlainError => ({
+    code: 'windows_paused',
+    message: 'The windows of this clinic are paused, so none was opened.',
+    todo: 'Resume the windows, then ask again.',
+  }),
+  noSchedule: (): PlainError => ({
+    code: 'no_schedule',
+    message: 'Temporal has no Schedule of this clinic, so no window was opened.',
+    todo: 'The daemon makes the Schedule within a minute. Then ask again.',
+  }),
   failed: ({ action }: { action: number }): PlainError => ({
     code: 'action_failed',
     message: `The daemon could not perform action ${action}. Nothing was changed.`,

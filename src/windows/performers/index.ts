@@ -2,12 +2,14 @@ import { performDecision } from '../../bookkeeping/asked-decision.ts';
 import type { AskedKind } from '../../console/users/permitted-actions.ts';
 import { pauseDelivery, resumeDelivery } from '../../erp/outbox/state.ts';
 import { setPaused } from '../../sync/pauses.ts';
+import { performAck, performApproval, performResend, performUndo } from './deliveries.ts';
 import { performMatch, performRepost, performRetry } from './documents.ts';
 import { changePause } from './pauses.ts';
 import type { Perform } from './performer.ts';
+import type { OutsideKind } from './windows.ts';
 
 /** The code that performs each kind of action, in one transaction with its outcome. */
-export const performers: Record<AskedKind, Perform> = {
+export const performers: Record<Exclude<AskedKind, OutsideKind>, Perform> = {
   decide_late: performDecision,
   retry_documents: performRetry,
   match_prepayment: performMatch,
@@ -16,4 +18,8 @@ export const performers: Record<AskedKind, Perform> = {
   resume_windows: changePause('windows', (trx, id, by) => setPaused(trx, id, false, by)),
   pause_delivery: changePause('delivery', pauseDelivery),
   resume_delivery: changePause('delivery', resumeDelivery),
+  approve_delivery: performApproval,
+  retry_delivery: performResend,
+  undo_delivery: performUndo,
+  acknowledge_batch: performAck,
 };

@@ -9,20 +9,15 @@ import { problem } from '../../parts/fields.ts';
 import type { Answer, InstallationRequest } from '../../route.ts';
 import { isAskedKind, permittedActions } from '../../users/permitted-actions.ts';
 import { shownRequests } from './requests.ts';
+import { resultView } from './results.ts';
 
 /** The page of an action: who asked for what, and its outcome. It is loaded again while the action is pending. */
-export async function showAction({
-  db,
-  context,
-  installation,
-  params,
-  rights,
-  session,
-}: InstallationRequest): Promise<Answer> {
+export async function showAction(request: InstallationRequest): Promise<Answer> {
+  const { db, context, installation, params, rights, session } = request;
   const id = /^[1-9]\d{0,14}$/.test(params.id ?? '') ? Number(params.id) : null;
   const found = id === null ? null : await actionState(db, installation.id, id);
   if (found === null || !isAskedKind(found.action.kind)) return { missing: true };
-  const { action, outcome } = found;
+  const { action, outcome, result } = found;
   const { kind } = found.action;
   const isPending = outcome.state === 'pending';
   const daemon = isPending ? await lastDaemon(db, installation.id, context.config.temporal.taskQueue) : null;
@@ -32,15 +27,16 @@ export async function showAction({
   const seesReason =
     needs === 'operate' || rights.may('read_books', installation.id) || action.subject === session.name;
   const asked = shownRequests[kind](installation.id, action.input);
+  const came = outcome.state === 'done' ? await resultView(request, action, result) : null;
   const isOver = outcome.state === 'refused' || outcome.state === 'expired';
   return {
     page: {
-      ...(isPending ? { refreshSeconds: 2 } : {}),
+      ...(isPending ? { refreshSeconds: 2 } : came?.isRunning ? { refreshSeconds: 5 } : {}),
       title: () => `${actionNames[kind]} (${action.id})`,
       body: () => {
         const waits = daemon === null ? actionTexts.noDaemon : actionTexts.daemonGone({ at: at(daemon.heardAt) });
         return html`${problem(isPending && daemon?.isRunning !== true ? waits : null)}
-          ${outcomeView(outcome)}
+          ${outcomeView(outcome)} ${came?.view()}
           <dl>
             <dt>${actionTexts.askedBy}</dt><dd>${action.subject}</dd>
             <dt>${actionTexts.askedAt}</dt><dd>${at(action.askedAt)}</dd>

@@ -1,21 +1,33 @@
 import type { InstallationId } from '../../../terms.ts';
 import type { AskedKind } from '../../users/permitted-actions.ts';
+import { deliveryForms } from './deliveries.ts';
+import type { EffectForm } from './effect-form.ts';
 import { lateAsked } from './late.ts';
 import { matchAsked } from './match.ts';
 import { pausesPath } from './pauses-link.ts';
 import { repostAsked } from './repost.ts';
 import { retryAsked } from './retry.ts';
 import type { ShownRequest } from './shown-request.ts';
+import { windowForms } from './windows.ts';
+
+type Reader = (installation: InstallationId, input: string) => ShownRequest | null;
 
 /** Reads the request of each kind of action from its JSON. Null if another build asked. */
-export const shownRequests: Record<AskedKind, (installation: InstallationId, input: string) => ShownRequest | null> = {
+export const shownRequests: Record<AskedKind, Reader> = {
   decide_late: lateAsked,
   retry_documents: retryAsked,
   match_prepayment: matchAsked,
   repost_document: repostAsked,
+  ...readersOf(deliveryForms),
+  ...readersOf(windowForms),
   ...{ pause_windows: ofPauses, resume_windows: ofPauses, pause_delivery: ofPauses, resume_delivery: ofPauses },
 };
 
 function ofPauses(installation: InstallationId): ShownRequest {
   return { form: pausesPath(installation) };
+}
+
+function readersOf<Kind extends AskedKind>(forms: Record<Kind, EffectForm>): Record<Kind, Reader> {
+  const readers = Object.entries<EffectForm>(forms).map(([kind, form]) => [kind, form.shownRequest]);
+  return Object.fromEntries(readers) as Record<Kind, Reader>;
 }

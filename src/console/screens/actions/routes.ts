@@ -1,11 +1,13 @@
 import type { InstallationRequest, Route } from '../../route.ts';
 import { permittedActions } from '../../users/permitted-actions.ts';
 import { showAction } from './action-page.ts';
+import { deliveryForms } from './deliveries.ts';
 import { askLate, showLate } from './late.ts';
 import { askMatch, showMatch } from './match.ts';
 import { askPause, showPauses } from './pauses.ts';
 import { askRepost, showRepost } from './repost.ts';
 import { askRetry, showRetry } from './retry.ts';
+import { windowForms } from './windows.ts';
 
 const late = '/:installation/actions/late';
 const retry = '/:installation/actions/retry';
@@ -42,6 +44,7 @@ export const actionsRoutes: readonly Route[] = [
     answer: (request: InstallationRequest) => showPauses(request),
   },
   { method: 'POST', path: pauses, access: operates, audit: 'action', answer: askPause },
+  ...[...Object.values(deliveryForms), ...Object.values(windowForms)].flatMap(({ routes }) => routes),
   {
     ...{ method: 'GET', path: '/:installation/actions/:id', audit: 'nothing', answer: showAction },
     access: { who: 'read_operations', in: 'installation' },

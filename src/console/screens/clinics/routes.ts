@@ -8,6 +8,8 @@ import { type Content, html } from '../../html.ts';
 import { table } from '../../parts/table.ts';
 import { ago } from '../../parts/times.ts';
 import type { Answer, Route, SignedInRequest } from '../../route.ts';
+import type { Rights } from '../../users/rights.ts';
+import { windowForms } from '../actions/windows.ts';
 
 /** The first screen: where must I do something today? */
 export const clinicsRoutes: readonly Route[] = [
@@ -49,9 +51,7 @@ async function show({ context, db, rights, now }: SignedInRequest): Promise<Answ
               ...[texts.held, texts.late, texts.refused, texts.toSend].map((title) => ({ title, isNumber: true })),
               ...[{ title: texts.closed }, { title: texts.verdict }, { title: texts.cause }],
             ],
-            rows: statuses.map((status) =>
-              clinicRow(status, closed, now, rights.may('read_books', status.installation)),
-            ),
+            rows: statuses.map((status) => clinicRow(status, closed, now, rights)),
           })}`;
       },
     },
@@ -62,16 +62,17 @@ function clinicRow(
   status: InstallationStatus,
   closed: ReadonlyMap<InstallationId, CalendarDate>,
   now: Date,
-  readsBooks: boolean,
+  rights: Rights,
 ): Content[] {
   const { installation: id, name, health, cause, delivery, states, verdict } = status;
   const label = labelOf({ id, name });
   const count = (state: string) =>
     [states.invoices, states.payments, states.prepayments].reduce((all, each) => all + (each[state] ?? 0), 0);
   return [
-    html`<a href=${readsBooks ? `/${id}/month` : `/${id}/windows`}>${label}</a>`,
+    html`<a href=${rights.may('read_books', id) ? `/${id}/month` : `/${id}/windows`}>${label}</a>`,
     html`<span class=${['ok', 'new', 'waiting'].includes(health) ? undefined : 'needed'}>${healthNames[health]}</span>`,
-    status.last_window === null ? texts.never : ago(status.last_window.opened_at, now, currentLanguage()),
+    html`${status.last_window === null ? texts.never : ago(status.last_window.opened_at, now, currentLanguage())}
+      ${windowForms.nudge_windows.link(rights, id)}`,
     needed(count('held')),
     needed(count('late')),
     needed(delivery?.refused ?? 0),

@@ -5,11 +5,14 @@ import { type ListedUnit, listBatches, listUnits, unitTotals } from '../../../qu
 import { deliveryStatuses } from '../../../queries/delivery-status.ts';
 import { checkErpBooks } from '../../../reconcile/e7-erp.ts';
 import type { Equation } from '../../../reconcile/reconcile-report.ts';
+import type { InstallationId } from '../../../terms.ts';
 import { screenNames } from '../../../texts/console/console.ts';
 import { deliveryScreen as texts } from '../../../texts/console/delivery.ts';
-import { html } from '../../html.ts';
+import { html, type Node } from '../../html.ts';
 import { csvFile, fileRows, pageOf, pageRows } from '../../parts/pages.ts';
 import type { Answer, InstallationRequest, Route } from '../../route.ts';
+import type { Rights } from '../../users/rights.ts';
+import { deliveryForms } from '../actions/deliveries.ts';
 import { pausesLink } from '../actions/pauses-link.ts';
 import { readFilter, unitAfter } from './filter.ts';
 import { deliveryView } from './view.ts';
@@ -41,14 +44,20 @@ async function show({ db, installation, query, rights, now }: InstallationReques
   const after = unitAfter(query);
   const units = await listUnits(db, id, filter, { after, limit: pageRows + 1, withNames });
   const shown = {
-    ...{ installation, query, status, withNames, filter },
+    ...{ installation, query, status, withNames, filter, rights },
     lastDay: await deliveredSince(db, id, new Date(now.getTime() - 86_400_000)),
     totals: await unitTotals(db, id, filter),
     page: pageOf(units, (unit) => `${unit.date} ${unit.id}`),
-    batches: await listBatches(db, id, batchesAtMost),
+    batches: await listBatches(db, id, { limit: batchesAtMost }),
     differences: await differencesOf({ db, installation }),
   };
-  return { page: { title, body: () => html`${pausesLink(rights, id)} ${deliveryView(shown)}` } };
+  return { page: { title, body: () => html`${actionsView(rights, id)} ${deliveryView(shown)}` } };
+}
+
+function actionsView(rights: Rights, id: InstallationId): Node {
+  const { approve_delivery: approve, undo_delivery: undo } = deliveryForms;
+  return html`${pausesLink(rights, id)}
+    <p class="pages">${approve.link(rights, id)} ${undo.link(rights, id)}</p>`;
 }
 
 /** E7 by the last reading of the ERP, without balances of accounts. Null before a reading. */

@@ -15,6 +15,8 @@ import { facts } from '../../parts/facts.ts';
 import { choice, field } from '../../parts/fields.ts';
 import { pageLinks } from '../../parts/pages.ts';
 import { table } from '../../parts/table.ts';
+import type { Rights } from '../../users/rights.ts';
+import { deliveryForms } from '../actions/deliveries.ts';
 import { listedStates } from './filter.ts';
 
 interface Shown {
@@ -24,6 +26,7 @@ interface Shown {
   /** Whether the page may name clients, as messages of the ERP do. */
   withNames: boolean;
   filter: UnitFilter;
+  rights: Rights;
   lastDay: number;
   totals: readonly UnitTotal[];
   page: { rows: readonly ListedUnit[]; next: string | null };
@@ -43,11 +46,11 @@ export function deliveryView(of: Shown): Node {
     </section>
     <section>
       <h2>${texts.units}</h2>
-      ${filterForm(of)} ${totalsView(of, path)}
+      ${filterForm(of)} ${totalsView(of, path)} ${retryAll(of)}
       <p class="dim">${texts.amountNote}</p>
       ${unitsView(of, at)} ${pageLinks(path, query, page.next)}
     </section>
-    ${batches.length === 0 ? null : html`<section><h2>${texts.batches}</h2>${batchesView(batches, path, at)}</section>`}`;
+    ${batches.length === 0 ? null : html`<section><h2>${texts.batches}</h2>${batchesView(of, path, at)}</section>`}`;
 }
 
 function differencesView({ differences, withNames, installation: { id } }: Shown): Content {
@@ -82,6 +85,13 @@ function filterForm({ query, filter }: Shown): Node {
   </form>`;
 }
 
+/** A link that sends the refused entries of the filter again. */
+function retryAll({ totals, query, rights, installation: { id } }: Shown): Content {
+  if (!totals.some(({ state }) => state === 'refused')) return null;
+  const { from = '', through = '', q = '', batch = '' } = query;
+  return html`<p>${deliveryForms.retry_delivery.link(rights, id, { from, through, q, batch }, texts.retryRefused)}</p>`;
+}
+
 function totalsView({ totals, query, installation: { decimals } }: Shown, path: string): Node {
   const { after, csv, ...kept } = query;
   const number = (title: string) => ({ title, isNumber: true });
@@ -99,7 +109,7 @@ function totalsView({ totals, query, installation: { decimals } }: Shown, path: 
   });
 }
 
-function unitsView({ page, withNames, installation: { id } }: Shown, at: TimeText): Node {
+function unitsView({ page, withNames, rights, installation: { id } }: Shown, at: TimeText): Node {
   const titles = [
     ...[texts.unit, columns.date, texts.state, texts.attempts, texts.sent, texts.settled],
     ...[texts.erpNumber, texts.erpDate, texts.batch, columns.error],
@@ -111,7 +121,7 @@ function unitsView({ page, withNames, installation: { id } }: Shown, at: TimeTex
       ...[unit.date, states[unit.state], unit.attempts],
       ...[unit.sentAt && at(unit.sentAt), unit.settledAt && at(unit.settledAt)],
       ...[unit.erpNumber, unit.erpDate, unit.batch],
-      problemView(unit),
+      html`${problemView(unit)} ${retryLink(rights, id, unit)}`,
     ]),
   });
 }
@@ -129,14 +139,23 @@ function problemView({ problem }: ListedUnit): Content {
   return html`<span class="needed">${code}</span>${message === null ? null : html`: ${shown(message)}`}<br />${shown(todo)}`;
 }
 
-function batchesView(batches: readonly ListedBatch[], path: string, at: TimeText): Node {
+/** A link that sends one entry again, if it was refused or excluded. */
+function retryLink(rights: Rights, id: number, { id: unit, state }: ListedUnit): Content {
+  if (state !== 'refused' && state !== 'excluded') return null;
+  return deliveryForms.retry_delivery.link(rights, id, { units: unit }, texts.retry);
+}
+
+function batchesView({ batches, rights, installation: { id } }: Shown, path: string, at: TimeText): Node {
   const titles = [texts.batch, texts.file, columns.entries, texts.written, texts.withdrawn, texts.acknowledged];
   return table({
     columns: titles.map((title) => ({ title, isNumber: title === columns.entries })),
     rows: batches.map(({ number, file, units, writtenAt, withdrawnAt, acknowledgedAt }) => [
       html`<a href=${local(path, { batch: number })}>${number}</a>`,
       ...[file, units],
-      ...[writtenAt, withdrawnAt, acknowledgedAt].map((time) => time && at(time)),
+      ...[writtenAt, withdrawnAt].map((time) => time && at(time)),
+      acknowledgedAt !== null || withdrawnAt !== null
+        ? acknowledgedAt && at(acknowledgedAt)
+        : deliveryForms.acknowledge_batch.link(rights, id, { batch: String(number) }, texts.acknowledge),
     ]),
   });
 }

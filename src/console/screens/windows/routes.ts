@@ -1,11 +1,14 @@
 import { installationStatuses } from '../../../queries/status.ts';
 import { countWindows, drawnWindows, type RecordedWindow, recordedWindows } from '../../../queries/windows.ts';
 import { gapsOf } from '../../../sync/replay/gaps.ts';
+import type { InstallationId } from '../../../terms.ts';
 import { screenNames } from '../../../texts/console/console.ts';
-import { html } from '../../html.ts';
+import { html, type Node } from '../../html.ts';
 import { csvFile, fileRows, numberAfter, pageOf, pageRows } from '../../parts/pages.ts';
 import type { Answer, InstallationRequest, Route } from '../../route.ts';
+import type { Rights } from '../../users/rights.ts';
 import { pausesLink } from '../actions/pauses-link.ts';
+import { windowForms } from '../actions/windows.ts';
 import { lineDays, readFilter, readSpan } from './filter.ts';
 import { drawnAtMost, windowsView } from './view.ts';
 
@@ -43,13 +46,13 @@ async function show({ context, db, installation, query, rights, now }: Installat
     String(window.id),
   );
   const shown = {
-    ...{ installation, query, status, now, span, from, page },
+    ...{ installation, query, status, now, span, from, page, rights },
     drawn: await drawnWindows(db, id, from, drawnAtMost + 1),
     gaps: await gapsOf(db, id),
     totals: await countWindows(db, id, filter),
   };
   return {
-    page: { title: () => screenNames.windows, body: () => html`${pausesLink(rights, id)} ${windowsView(shown)}` },
+    page: { title: () => screenNames.windows, body: () => html`${actionsView(rights, id)} ${windowsView(shown)}` },
   };
 }
 
@@ -65,4 +68,10 @@ function csvCells(window: RecordedWindow): (string | number | Date | null)[] {
     ...[error && `${error.code}: ${error.message}`, remarks.map(({ code }) => code).join(' ')],
     ...[window.idle_windows, window.workflow_id],
   ];
+}
+
+function actionsView(rights: Rights, id: InstallationId): Node {
+  const { nudge_windows: nudge, price_windows: price, cancel_windows: cancel } = windowForms;
+  return html`${pausesLink(rights, id)}
+    <p class="pages">${nudge.link(rights, id)} ${price.link(rights, id, { read: 'failed' })} ${cancel.link(rights, id)}</p>`;
 }

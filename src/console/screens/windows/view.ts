@@ -6,9 +6,10 @@ import type { GapReport } from '../../../sync/replay/gaps.ts';
 import { fieldTitles } from '../../../texts/commands/labels.ts';
 import { windowListTexts } from '../../../texts/commands/windows.ts';
 import { consoleTexts } from '../../../texts/console/console.ts';
+import { windowActionTexts } from '../../../texts/console/operating.ts';
 import { windowsTexts as texts } from '../../../texts/console/windows.ts';
 import { columnTitles as columns } from '../../../texts/reports/columns.ts';
-import { gapText, remedyOf } from '../../../wording/gaps.ts';
+import { gapText, readingOf, remedyOf } from '../../../wording/gaps.ts';
 import { budgetNote, scrubLines, windowFields } from '../../../wording/status.ts';
 import { codeWord, count, type TimeText, timeIn } from '../../../wording/words.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
@@ -16,6 +17,8 @@ import { facts } from '../../parts/facts.ts';
 import { choice, field } from '../../parts/fields.ts';
 import { pageLinks } from '../../parts/pages.ts';
 import { table } from '../../parts/table.ts';
+import type { Rights } from '../../users/rights.ts';
+import { readingFields, windowForms } from '../actions/windows.ts';
 import { type LineSpan, lineDays, windowKinds } from './filter.ts';
 import { legend, timeLine } from './time-line.ts';
 
@@ -29,6 +32,7 @@ interface Shown {
   now: Date;
   span: LineSpan;
   from: Date;
+  rights: Rights;
   /** One more than are drawn if there are more. */
   drawn: readonly DrawnWindow[];
   gaps: GapReport;
@@ -52,7 +56,7 @@ export function windowsView(of: Shown): Node {
     <section>
       <h2>${texts.list}</h2>
       ${filterForm(query)}
-      ${totalsView(of, path)} ${listView(page.rows, at)} ${pageLinks(path, query, page.next)}
+      ${totalsView(of, path)} ${listView(of, at)} ${pageLinks(path, query, page.next)}
     </section>`;
 }
 
@@ -70,13 +74,14 @@ function lineView({ drawn, from, now, span, query }: Shown, path: string, at: Ti
     ${drawn.length > drawnAtMost ? html`<p class="dim">${texts.cut({ windows: drawnAtMost })}</p>` : null}`;
 }
 
-function gapsView({ installation: { id }, gaps: { since, gaps } }: Shown, at: TimeText): Content {
+function gapsView({ installation: { id }, rights, gaps: { since, gaps } }: Shown, at: TimeText): Content {
   if (since === null) return html`<p class="empty">${windowListTexts.noneRecorded({ installation: id })}</p>`;
   if (gaps.length === 0) return html`<p>${texts.noGap({ since: at(since) })}</p>`;
   return html`<ul>
     ${gaps.map((gap) => {
       const text = texts.gap({ what: gapText(gap, at), command: remedyOf(id, gap) });
-      return html`<li class="needed">${text}</li>`;
+      const link = windowForms.price_windows.link(rights, id, readingFields(readingOf(gap)));
+      return html`<li><span class="needed">${text}</span> ${link}</li>`;
     })}
   </ul>`;
 }
@@ -118,7 +123,7 @@ function totalsView({ totals, query }: Shown, path: string): Node {
   return html`<p>${totals.failed === 0 ? text : html`<a href=${local(path, { ...kept, outcome: 'failed' })}>${text}</a>`}</p>`;
 }
 
-function listView(windows: readonly RecordedWindow[], at: TimeText): Node {
+function listView({ page: { rows: windows }, rights, installation: { id } }: Shown, at: TimeText): Node {
   const titles = ['window', 'kind', 'opened', 'from', 'to', 'outcome', 'covered_by', 'error', 'remarks'] as const;
   return table({
     columns: titles.map((name) => ({ title: columns[name], isNumber: name === 'window' })),
@@ -127,7 +132,7 @@ function listView(windows: readonly RecordedWindow[], at: TimeText): Node {
       `${codeWord(window.kind)} (${codeWord(window.trigger)})`,
       ...[at(window.opened_at), at(window.from), at(window.to)],
       outcomeView(window),
-      window.outcome === 'failed' ? coverageView(window) : '',
+      window.outcome === 'failed' ? html`${coverageView(window)} ${replayLink(rights, id, window)}` : '',
       window.error &&
         html`${window.error.code}: ${shown(window.error.message)}${window.covered_by === null ? html`<br />${shown(window.error.todo)}` : null}`,
       window.remarks.map(({ message }) => html`<div>${shown(message)}</div>`),
@@ -138,6 +143,18 @@ function listView(windows: readonly RecordedWindow[], at: TimeText): Node {
 function outcomeView({ outcome, covered_by: by, idle_windows: idle }: RecordedWindow): Content {
   const text = [codeWord(outcome), ...(idle === null ? [] : [count(idle, 'idleWindow')])].join(', ');
   return outcome === 'failed' && by === null ? html`<span class="needed">${text}</span>` : text;
+}
+
+/** A link that reads a failed window again. Later windows cover a first load and a backfill. */
+function replayLink(rights: Rights, installation: number, { id, kind, covered_by: by }: RecordedWindow): Content {
+  if (by !== null || kind !== 'window') return null;
+  const { titles } = windowActionTexts;
+  return windowForms.price_windows.link(
+    rights,
+    installation,
+    { read: 'windows', windows: String(id) },
+    titles.replay_windows,
+  );
 }
 
 function coverageView({ covered_by: by }: RecordedWindow): Content {

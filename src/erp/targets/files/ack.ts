@@ -33,12 +33,13 @@ export interface NamedBatch {
 export function ackBatches(db: Db, batches: readonly NamedBatch[], by: ActedBy): Promise<Acknowledged[]> {
   return db.transaction(async (trx) => {
     const acknowledged: Acknowledged[] = [];
-    for (const batch of batches) acknowledged.push(await ackOne(trx, batch, by));
+    for (const batch of batches) acknowledged.push(await ackBatch(trx, batch, by));
     return acknowledged;
   });
 }
 
-async function ackOne(
+/** Like `ackBatches`, for one batch and in the transaction of the caller. */
+export async function ackBatch(
   trx: Connection,
   { installation, number, folder }: NamedBatch,
   by: ActedBy,

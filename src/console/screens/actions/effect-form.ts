@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import { UserError } from '../../../domain/errors.ts';
+import { shown } from '../../../languages/language.ts';
+import type { InstallationId } from '../../../terms.ts';
+import { actionTexts } from '../../../texts/console/actions.ts';
+import { effectTexts as texts } from '../../../texts/console/operating.ts';
+import type { PlainError } from '../../../texts/plain-error.ts';
+import { type Content, html, local, type Node } from '../../html.ts';
+import { form } from '../../layout.ts';
+import { field, problem } from '../../parts/fields.ts';
+import type { Answer, InstallationRequest, Route } from '../../route.ts';
+import { type AskedKind, permittedActions } from '../../users/permitted-actions.ts';
+import type { Rights } from '../../users/rights.ts';
+import { askByForm } from './ask.ts';
+import type { ShownRequest } from './shown-request.ts';
+
+export type Fields = Readonly<Partial<Record<string, string>>>;
+
+/** The effect of an action before it is asked for. `hash` is null if there is nothing to ask for. */
+export interface ShownEffect {
+  hash: string | null;
+  view(): Content;
+  /** The text in the field of the reason, and whether the person can change it. */
+  reason?: { text: string; isFixed: boolean };
+}
+
+interface Definition<Input extends object> {
+  kind: AskedKind;
+  /** The last part of the address. */
+  name: string;
+  title(): string;
+  /** The label of the button. Default: the title. */
+  submit?(): string;
+  request: z.ZodType<Input>;
+  /** The fields with which a person chooses. Null if there is nothing to choose. */
+  choose(fields: Fields): Content;
+  /** Reads the fields. The schema checks the result. Null before a person has chosen. */
+  read(fields: Fields, request: InstallationRequest): Promise<unknown>;
+  /** Why a choice is refused. Default: that it is not valid. */
+  malformed?(): string;
+  /** The fields of the form that made a request. */
+  fieldsOf(input: Input): Record<string, string | number>;
+  /** The effect. Throws UserError if the action is not possible. */
+  effect(request: InstallationRequest, input: Input): Promise<ShownEffect>;
+  /** The request, for the page of the action. */
+  view(input: Input, installation: InstallationId): Node;
+}
+
+/** A form for one kind of action: a choice, its effect, and a reason. */
+export interface EffectForm {
+  kind: AskedKind;
+  routes: readonly Route[];
+  /** A link to the form. Null for users who may not use it. */
+  link(rights: Rights, installation: InstallationId, fields?: Fields, text?: string): Node | null;
+  shownRequest(installation: InstallationId, input: string): ShownRequest | null;
+}
+
+export function effectForm<Input extends object>(definition: Definition<Input>): EffectForm {
+  const { kind, name, title, request: schema } = definition;
+  const path = `/:installation/actions/${name}`;
+  const access = { who: permittedActions[kind], in: 'installation' } as const;
+  const addressOf = (id: InstallationId, fields: Fields = {}) => local(`/${id}/actions/${name}`, fields);
+  const inputOf = async (fields: Fields, request: InstallationRequest): Promise<Input | 'malformed' | null> => {
+    const given = await definition.read(fields, request);
+    if (given === null) return null;
+    const { success, data } = schema.safeParse(given);
+    return success ? data : 'malformed';
+  };
+  const show = async (request: InstallationRequest, fields: Fields, fault: (() => string) | null): Promise<Answer> => {
+    const input = await inputOf(fields, request);
+    const effect = input === null || input === 'malformed' ? null : await effectOf(definition, request, input);
+    const address = addressOf(request.installation.id);
+    return {
+      status: fault === null ? 200 : 400,
+      page: {
+        title,
+        body: () => {
+          const choice = definition.choose(fields);
+          return html`${problem(fault?.() ?? (input === 'malformed' ? (definition.malformed?.() ?? texts.malformed) : null))}
+            ${choice === null ? null : html`<form method="get" action=${address} class="filters">${choice}<button>${texts.choose}</button></form>`}
+            ${effect === null || typeof input !== 'object' || input === null ? null : effectView(definition, request, input, effect)}`;
+        },
+      },
+    };
+  };
+  const ask = async (request: InstallationRequest): Promise<Answer> => {
+    const input = await inputOf(request.form, request);
+    const asked = input === null || input === 'malformed' ? null : { kind, input };
+    return askByForm(request, asked, (fault) => show(request, request.form, fault));
+  };
+  return {
+    kind,
+    routes: [
+      {
+        ...{ method: 'GET', path, access, audit: 'nothing' },
+        answer: (request: InstallationRequest) => show(request, request.query, null),
+      },
+      { method: 'POST', path, access, audit: 'action', answer: ask },
+    ],
+    link(rights, installation, fields = {}, text = title()) {
+      if (!rights.may(permittedActions[kind], installation)) return null;
+      return html`<a href=${addressOf(installation, fields)}>${text}</a>`;
+    },
+    shownRequest(installation, input) {
+      const { success, data } = schema.safeParse(JSON.parse(input));
+      if (!success) return null;
+      const fields = Object.fromEntries(
+        Object.entries(definition.fieldsOf(data)).map(([key, value]) => [key, `${value}`]),
+      );
+      return { form: addressOf(installation, fields), view: () => definition.view(data, installation) };
+    },
+  };
+}
+
+async function effectOf<Input extends object>(
+  { effect }: Definition<Input>,
+  request: InstallationRequest,
+  input: Input,
+): Promise<ShownEffect | { refused: PlainError }> {
+  try {
+    return await effect(request, input);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const { code, message, todo } = error;
+    return { refused: { code, message, todo } };
+  }
+}
+
+function effectView<Input extends object>(
+  { name, title, submit = title, fieldsOf }: Definition<Input>,
+  { session, installation }: InstallationRequest,
+  input: Input,
+  effect: ShownEffect | { refused: PlainError },
+): Node {
+  if ('refused' in effect) {
+    const { message, todo } = effect.refused;
+    return html`<div class="problem" role="alert"><p>${shown(message)}</p><p>${shown(todo)}</p></div>`;
+  }
+  if (effect.hash === null) return html`${effect.view()}`;
+  const { reason } = effect;
+  const given = reason?.isFixed
+    ? html`<input type="hidden" name="reason" value=${reason.text} />`
+    : field({
+        ...{ name: 'reason', label: actionTexts.reason, hint: actionTexts.reasonHint, isRequired: true },
+        value: reason?.text ?? '',
+      });
+  return html`${effect.view()}
+    <section class="narrow">
+      ${form(
+        session,
+        `/${installation.id}/actions/${name}`,
+        html`${Object.entries(fieldsOf(input)).map(([key, value]) => html`<input type="hidden" name=${key} value=${value} />`)}
+          <input type="hidden" name="shown" value=${effect.hash} />
+          <input type="hidden" name="form" value=${randomUUID()} />
+          ${given}
+          <button>${submit()}</button>`,
+      )}
+    </section>`;
+}
