@@ -106,7 +106,7 @@ const commands: Listed[] = [
   ['user add <name>', 'add a user, and print a link for the password', () => userNamed('add')],
   ['user role <name> <role>', 'grant a role, or take it away', () => userNamed('role')],
   ['user password <name>', 'print a link for a new password', () => userNamed('password')],
-  ['user link <name>', 'link an account of the operating system to a user', () => userNamed('link')],
+  ['user link <name>', 'link an account or an identity to a user', () => userNamed('link')],
   ['user disable <name>', 'disable a user and end the sessions', () => userNamed('disable')],
   ['erase', 'personal data'],
   [

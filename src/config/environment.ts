@@ -8,6 +8,8 @@ import { type ConfigWarning, readConfiguredSecret } from './secret-files.ts';
 const ownerPath = 'migrate_database_url';
 /** The URL of the console's role. Only `vetledger console` and `vetledger migrate` need it. */
 const consolePath = 'console.database_url';
+/** The secret of the console at its OpenID provider. No other process reads it. */
+const consoleSecretPath = 'console.oidc.client_secret';
 /** With `embedded: true`, the variables of these keys may be unset: vetledger then uses the embedded server. */
 const serverPaths = ['database_url', 'temporal.address', consolePath];
 /** Keys with the URL of a database, which may contain a password. */
@@ -15,7 +17,7 @@ const databasePaths = ['database_url', ownerPath, consolePath];
 /** This secret has several lines (PEM). */
 const keyPath = 'seal_key';
 const secretPath =
-  /\.auth\.(token|client_secret)$|\.erp\.(password|api_key)$|^webhooks\.secret$|^temporal\.api_key$|^mail\.smtp\.password$|^seal_key$/;
+  /\.auth\.(token|client_secret)$|\.erp\.(password|api_key)$|^webhooks\.secret$|^temporal\.api_key$|^console\.oidc\.client_secret$|^mail\.smtp\.password$|^seal_key$/;
 /** Finds `${NAME}`, a variable of the environment, and `${file:PATH}`, the text of a file. */
 const variable = /\$\{(?:file:([^}]+)|([A-Za-z_][A-Za-z0-9_]*))\}/g;
 
@@ -51,7 +53,8 @@ export function insertEnvironment(
   return mapTexts(source, '', (value, path) => {
     if (isSecret(path) && value.replace(variable, '') !== '') refuseSecret(file, path);
     if (databasePaths.includes(path) && holdsPassword(value)) refuseSecret(file, path);
-    if (!found.secrets && isSecret(path)) return unreadSecret;
+    const isOwn = found.secrets === (path !== consoleSecretPath);
+    if (!isOwn && isSecret(path)) return unreadSecret;
     if (!found.secrets && (path === 'database_url' || path === ownerPath)) return unreadUrl;
     return value.replace(variable, (whole, named: string | undefined, name: string) => {
       if (named !== undefined) {

@@ -23,6 +23,10 @@ export function refuseInsecure(file: string, config: ConfigFile, env: NodeJS.Pro
   if (address && !isProtected && !allow_insecure && !isNear(hostOf(address))) {
     refuse(file, 'temporal.address', insecureParts.temporal, 'temporal.allow_insecure');
   }
+  const issuer = config.console?.oidc && new URL(config.console.oidc.issuer);
+  if (issuer && issuer.protocol !== 'https:' && !isNear(issuer.hostname)) {
+    refuse(file, 'console.oidc.issuer', insecureParts.http, 'allow_insecure');
+  }
   const { smtp } = config.mail ?? {};
   if (smtp?.tls === 'none' && !smtp.allow_insecure && !isNear(smtp.host)) {
     refuse(file, 'mail.smtp.host', insecureParts.smtp, 'mail.smtp.allow_insecure');

@@ -74,6 +74,17 @@ export interface ConsoleConfig extends ListenAddress {
   trustedProxies: string[];
   /** Address of the Temporal UI for links, without a slash at its end. Null for no links. */
   temporalUi: string | null;
+  /** The OpenID provider. Null if users sign in with passwords only. */
+  oidc: OpenIdConfig | null;
+  /** Whether users sign in with passwords. */
+  passwords: boolean;
+}
+
+export interface OpenIdConfig {
+  issuer: string;
+  clientId: string;
+  /** Only the console has it. */
+  clientSecret: string;
 }
 
 export interface Config {
@@ -173,6 +184,14 @@ export async function loadConfig(
           hosts: written.console.hosts.map((host) => host.toLowerCase()),
           trustedProxies: written.console.trusted_proxies,
           temporalUi: written.console.temporal_ui ?? null,
+          oidc: written.console.oidc
+            ? {
+                issuer: written.console.oidc.issuer,
+                clientId: written.console.oidc.client_id,
+                clientSecret: written.console.oidc.client_secret,
+              }
+            : null,
+          passwords: written.console.passwords,
         }
       : null,
     mail: readMail(file, written.mail, installations),

@@ -350,6 +350,23 @@ export const configSchema = z.strictObject({
         .describe(
           'Address of the Temporal UI for links to workflows, such as https://temporal.clinic.example. Default: no links.',
         ),
+      oidc: z
+        .strictObject({
+          issuer: text
+            .refine(isWebAddress, 'must be an http:// or https:// address without user, password, query or fragment')
+            .describe('Issuer of the provider, exactly as its tokens name it.'),
+          client_id: text.describe('Id of the console at the provider.'),
+          client_secret: text.describe(`Secret of the console at the provider. ${onlyFromEnvironment}`),
+        })
+        .optional()
+        .describe(
+          'An OpenID Connect provider through which users sign in. Default: users sign in with passwords only.',
+        ),
+      passwords: flag.default(true).describe('Whether users sign in with passwords. `false` needs `oidc`.'),
+    })
+    .refine(({ oidc, passwords }) => passwords || oidc !== undefined, {
+      path: ['passwords'],
+      message: 'may be false only with oidc',
     })
     .optional()
     .describe('The console in the browser, which runs as a separate process. Default: off, except in `dev`.'),

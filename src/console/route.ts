@@ -26,6 +26,8 @@ interface CommonRoute {
 export interface OpenRoute extends CommonRoute {
   method: 'GET' | 'POST';
   access: { who: 'anyone' };
+  /** The route asks another server. It has no transaction meanwhile, so that a slow server keeps no connection. */
+  isRemote?: true;
   answer(request: OpenRequest): Promise<Answer>;
 }
 
@@ -53,6 +55,10 @@ export interface OpenRequest {
   form: Readonly<Record<string, string>>;
   /** The address of the browser. */
   address: string;
+  /** The origin of this console, as the browser knows it. */
+  origin: string;
+  /** The secret of this browser's sign-in at the OpenID provider. */
+  attempt: string | null;
   now: Date;
   language: Language;
   session: Session | null;
@@ -69,13 +75,13 @@ export interface InstallationRequest extends SignedInRequest {
 
 /** The answer to a request. A page is rendered later, in the language of the subject; rendering cannot wait. */
 export type Answer =
-  | { page: PageContent; status?: number }
-  | { redirect: string; session?: SessionChange }
+  | { page: PageContent; status?: number; attempt?: { end: true } }
+  | { redirect: string; session?: CookieChange; attempt?: CookieChange }
   | { file: { name: string; type: string; pieces: AsyncIterable<string> | Iterable<string> } }
   | { missing: true };
 
-/** The cookie after the answer: a new token, or none. */
-export type SessionChange = { begin: string } | { end: true };
+/** A cookie after the answer: a new token, or none. */
+export type CookieChange = { begin: string } | { end: true };
 
 export interface PageContent {
   /** The browser asks for the page again after this number of seconds. */
@@ -96,7 +102,9 @@ export function checkRoutes(routes: readonly Route[]): void {
     if (access === undefined || audit === undefined) throw fault('declares no access or no audit event');
     if (seen.has(name)) throw fault('exists twice');
     seen.add(name);
-    if ((method === 'POST') === (audit === 'nothing'))
+    // The answer of an OpenID provider arrives as GET. The cookie of the attempt protects it as a token protects a form.
+    const isReturn = method === 'GET' && audit === 'sign_in' && access.who === 'anyone';
+    if ((method === 'POST') === (audit === 'nothing') && !isReturn)
       throw fault('must leave a record exactly if it changes something');
     const inInstallation = 'in' in access && access.in === 'installation';
     if (path.startsWith('/:installation') !== inInstallation)

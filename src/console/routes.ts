@@ -10,12 +10,14 @@ import { machineRoutes } from './screens/machine/routes.ts';
 import { mappingRoutes } from './screens/mapping/routes.ts';
 import { monthRoutes } from './screens/month/routes.ts';
 import { reportsRoutes } from './screens/reports/routes.ts';
+import { openIdRoutes } from './screens/sign-in/openid-routes.ts';
 import { signInRoutes } from './screens/sign-in/routes.ts';
 import { windowsRoutes } from './screens/windows/routes.ts';
 
 /** Every route of the console. `checkRoutes` refuses a table in which a route could act without a right or a record. */
 export const routes: readonly Route[] = [
   ...signInRoutes,
+  ...openIdRoutes,
   ...accountRoutes,
   ...actionsRoutes,
   ...clinicsRoutes,

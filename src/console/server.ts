@@ -21,6 +21,7 @@ import { pageText } from './html.ts';
 import { errorPage, type Frame, framed } from './layout.ts';
 import {
   type Answer,
+  type CookieChange,
   checkRoutes,
   type InstallationRoute,
   type OpenRequest,
@@ -39,6 +40,7 @@ import { isFormToken } from './users/tokens.ts';
 
 /** `__Host-` binds the cookie to this host and to TLS. Browsers count a loopback address as TLS. */
 export const cookieName = '__Host-vetledger';
+const attemptCookie = '__Host-vetledger-attempt';
 const cookieOptions = { path: '/', secure: true, httpOnly: true, sameSite: 'lax' } as const;
 
 /** Limits of a request: the body in bytes, and its time in milliseconds. */
@@ -122,12 +124,16 @@ async function handle(
   }
   const now = context.clock();
   const common = {
-    ...{ context, now, session, address: request.ip },
+    ...{ context, now, session, address: request.ip, origin: `${request.protocol}://${request.host}` },
+    attempt: request.cookies[attemptCookie] ?? null,
     ...{ params: fieldsOf(request.params), query: fieldsOf(request.query), form: fieldsOf(request.body) },
     language: languageFor(session, request),
   };
   if (route.access.who === 'anyone') {
-    const answer = await inTransaction(context, [], (db) => (route as OpenRoute).answer({ ...common, db }));
+    const open = route as OpenRoute;
+    const answer = open.isRemote
+      ? await open.answer({ ...common, db: context.db })
+      : await inTransaction(context, [], (db) => open.answer({ ...common, db }));
     return sendAnswer(context, request, reply, common, answer, null);
   }
   if (session === null) {
@@ -236,10 +242,9 @@ async function sendAnswer(
   frame: Frame | null,
 ): Promise<FastifyReply> {
   if ('missing' in answer) return sendMissing(context, request, reply, session);
+  if ('attempt' in answer) changeCookie(reply, attemptCookie, answer.attempt);
   if ('redirect' in answer) {
-    const { session: change } = answer;
-    if (change && 'begin' in change) reply.setCookie(cookieName, change.begin, cookieOptions);
-    if (change && 'end' in change) reply.clearCookie(cookieName, cookieOptions);
+    changeCookie(reply, cookieName, answer.session);
     return reply.redirect(answer.redirect, 303);
   }
   if ('file' in answer) {
@@ -249,6 +254,11 @@ async function sendAnswer(
     return reply.header('content-disposition', `attachment; filename="${name}"`).type(type).send(text);
   }
   return send(context, request, reply, session, frame, answer.page, answer.status ?? 200, language);
+}
+
+function changeCookie(reply: FastifyReply, name: string, change: CookieChange | undefined): void {
+  if (change && 'begin' in change) reply.setCookie(name, change.begin, cookieOptions);
+  if (change && 'end' in change) reply.clearCookie(name, cookieOptions);
 }
 
 function sendMissing(

@@ -24,6 +24,7 @@ import '../texts/console/mapping.ts';
 import '../texts/console/month.ts';
 import '../texts/console/documents.ts';
 import '../texts/console/operating.ts';
+import '../texts/console/openid.ts';
 import '../texts/console/reports.ts';
 import '../texts/console/users.ts';
 import '../texts/console/windows.ts';

@@ -30,10 +30,14 @@ export interface TestConsole {
   close(): Promise<void>;
 }
 
-/** The console on the database of a test, without a port. `settings`: those of single clinics. */
+/**
+ * The console on the database of a test, without a port. `settings`: those of single clinics. `others`: other settings of the
+ * console, and their variables.
+ */
 export async function openTestConsole(
   database: UsedDatabase,
   settings: Record<number, Settings> = {},
+  others: { console?: string; environment?: Record<string, string> } = {},
 ): Promise<TestConsole> {
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-console-'));
   const file = join(folder, 'vetledger.yaml');
@@ -46,10 +50,10 @@ export async function openTestConsole(
         name: JSON.stringify(`${id} ${hostileName}`),
         ...settings[id],
       })),
-      { console: '{hosts: [books.example]}' },
+      { console: others.console ?? '{hosts: [books.example]}' },
     ),
   );
-  const config = await loadConfig(file, { PATH: process.env.PATH }, { secrets: false });
+  const config = await loadConfig(file, { PATH: process.env.PATH, ...others.environment }, { secrets: false });
   const app = await consoleApp({
     ...{
       config,
@@ -100,6 +104,8 @@ export function fieldsOf(body: string): Record<string, string> {
 export class Browser {
   readonly #app: FastifyInstance;
   cookie: string | null = null;
+  /** The other cookies, by name. */
+  readonly #cookies = new Map<string, string>();
   address = '192.0.2.1';
 
   constructor(app: FastifyInstance) {
@@ -141,12 +147,21 @@ export class Browser {
       remoteAddress: this.address,
       headers: {
         host: 'localhost',
-        ...(this.cookie === null ? {} : { cookie: `${cookieName}=${this.cookie}` }),
+        ...this.#cookieHeader(),
         ...request.headers,
       },
     });
-    const set = answer.cookies.find(({ name }) => name === cookieName);
-    if (set !== undefined) this.cookie = set.value === '' ? null : set.value;
+    for (const { name, value } of answer.cookies) {
+      if (name === cookieName) this.cookie = value === '' ? null : value;
+      else if (value === '') this.#cookies.delete(name);
+      else this.#cookies.set(name, value);
+    }
     return answer;
+  }
+
+  #cookieHeader(): { cookie?: string } {
+    const own: [string, string][] = this.cookie === null ? [] : [[cookieName, this.cookie]];
+    const all = [...own, ...this.#cookies].map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+    return all.length === 0 ? {} : { cookie: all.join('; ') };
   }
 }

@@ -22,7 +22,8 @@ beforeAll(async () => {
     config,
     demoConfig([{ id: 4711, base_url: 'http://127.0.0.1:9' }], {
       database_url: fromEnvironment('DATABASE_URL'),
-      console: '{hosts: [books.example]}',
+      // The commands do not need the secret, whose variable is unset.
+      console: `{hosts: [books.example], oidc: {issuer: "https://login.example", client_id: c, client_secret: ${fromEnvironment('UNSET')}}}`,
     }),
   );
   site = await openTestConsole(database);
@@ -138,7 +139,7 @@ describe('an account of the operating system', () => {
     expect((await userWithout('password', 'kaisa', '--by', 'the admin')).document.error?.code).toBe(
       'account_is_linked',
     );
-    expect((await userWithout('link', 'kaisa', '--account', account)).document.error?.code).toBe('account_taken');
+    expect((await userWithout('link', 'kaisa', '--account', account)).document.error?.code).toBe('link_taken');
     expect((await userWithout('list')).document.users).toContainEqual(
       expect.objectContaining({ name: 'veikko', account }),
     );
@@ -146,10 +147,35 @@ describe('an account of the operating system', () => {
 
   test('of a disabled user does not act', async () => {
     await userWithout('add', 'heikki');
-    await userWithout('link', 'veikko', '--remove');
+    await userWithout('link', 'veikko', '--remove', 'account');
     await user('link', 'heikki', '--account', account);
     await userWithout('disable', 'heikki', '--yes');
     expect((await userWithout('password', 'kaisa')).document.error?.code).toBe('user_disabled');
     await db.raw(`update vetledger_console.subject set account = null where name = 'heikki'`);
   });
 });
+
+test('an identity is linked to one user, and a changed identity ends the sessions', async () => {
+  const identity = { issuer: 'https://login.example', subject: '248289761001' };
+  const { document } = await user('add', 'outi');
+  const browser = site.browser();
+  const chosen = { password: 'a long enough password', again: 'a long enough password' };
+  await browser.post(new URL(String(document.link)).pathname, chosen);
+  expect((await browser.get('/account')).statusCode).toBe(200);
+  expect(await user('link', 'outi', '--identity', identity.subject)).toMatchObject({
+    code: 0,
+    document: { name: 'outi', identity },
+  });
+  expect((await browser.get('/account')).statusCode).toBe(303);
+  expect((await user('link', 'kaisa', '--identity', identity.subject)).document.error?.code).toBe('link_taken');
+  expect((await user('list')).document.users).toContainEqual(expect.objectContaining({ name: 'outi', identity }));
+  expect((await user('link', 'outi', '--remove', 'identity')).document.identity).toBeNull();
+  expect((await user('link', 'kaisa', '--identity', identity.subject)).code).toBe(0);
+});
+
+test.each([[[]], [['--account', 'x', '--identity', 'y']], [['--account', ' ']]])(
+  'user link %j is wrong usage',
+  async (given) => {
+    expect((await user('link', 'kaisa', ...given)).code).toBe(2);
+  },
+);

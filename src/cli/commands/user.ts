@@ -5,9 +5,10 @@ import {
   addUser,
   disableUser,
   giveRole,
-  linkUserAccount,
+  linkUser,
   renewPassword,
   takeRole,
+  type UserLink,
 } from '../../console/users/changes.ts';
 import { type GrantedRole, type Role, roles } from '../../console/users/rights.ts';
 import { allSubjects, rolesOf } from '../../console/users/subjects.ts';
@@ -35,13 +36,15 @@ interface RoleOptions extends Acting {
 
 interface LinkOptions extends Acting {
   account?: string;
-  remove?: true;
+  identity?: string;
+  remove?: 'account' | 'identity';
 }
 
 const granted = z.strictObject({ role: z.enum(roles), installation: z.number().nullable(), until: date.nullable() });
 const reason = new Option('--reason <text>', 'the reason; it is recorded').default('user management');
 const as = new Option('--as <language>', 'the language of the console for this user').choices(languages).default('en');
 const withLink = z.strictObject({ name: z.string(), link: z.string() });
+const identity = z.strictObject({ issuer: z.string(), subject: z.string() });
 
 /** `vetledger user …`: the users of the console. Each change is an action with name and reason. */
 export const userCommands = {
@@ -53,6 +56,7 @@ export const userCommands = {
           name: z.string(),
           disabled: z.boolean(),
           account: z.string().nullable(),
+          identity: identity.nullable(),
           roles: z.array(granted),
         }),
       ),
@@ -67,7 +71,7 @@ export const userCommands = {
       ['vetledger user add m.virtanen --as fi', 'a user with Finnish texts'],
       ['vetledger user role m.virtanen accountant --installation 4711', 'then give the user a role'],
     ],
-    answer: withLink,
+    answer: z.strictObject({ name: z.string(), link: z.string().nullable() }),
     run: (context, options, [name = '']) => add(context, options, name),
   } satisfies Definition<Acting & { as: Language }>,
   role: {
@@ -97,18 +101,24 @@ export const userCommands = {
   } satisfies Definition<Acting>,
   link: {
     description:
-      'Links the account of the operating system to the user. Actions on the command line with this account are then recorded under the name of the user, and --by cannot name another person.',
+      'Links an account of the operating system, or an identity of the OpenID provider, to the user. Actions on the command line with the account are then recorded under the name of the user, and --by cannot name another person. The identity signs in to the console; the page of the sign-in shows it.',
     options: [
       new Option('--account <name>', 'the account of the operating system'),
-      new Option('--remove', 'end the link'),
+      new Option('--identity <subject>', 'the identity at the provider of `console.oidc`'),
+      new Option('--remove <link>', 'end the link').choices(['account', 'identity']),
       by,
       reason,
     ],
     examples: [
       ['vetledger user link m.virtanen --account mvirtanen', 'the person works with this account'],
-      ['vetledger user link m.virtanen --remove', 'end the link'],
+      ['vetledger user link m.virtanen --identity 248289761001', 'the person signs in with this identity'],
+      ['vetledger user link m.virtanen --remove account', 'end the link'],
     ],
-    answer: z.strictObject({ name: z.string(), account: z.string().nullable() }),
+    answer: z.strictObject({
+      name: z.string(),
+      account: z.string().nullable().optional(),
+      identity: identity.nullable().optional(),
+    }),
     run: (context, options, [name = '']) => link(context, options, name),
   } satisfies Definition<LinkOptions>,
   disable: {
@@ -122,9 +132,11 @@ export const userCommands = {
 
 function list(context: CommandContext): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db }) => {
-    const users: { name: string; disabled: boolean; account: string | null; roles: GrantedRole[] }[] = [];
-    for (const { id, name, account, isDisabled } of await allSubjects(db))
-      users.push({ name, disabled: isDisabled, account, roles: await rolesOf(db, id) });
+    const users: z.output<typeof userCommands.list.answer>['users'] = [];
+    for (const { id, name, account, issuer, issuedSubject, isDisabled } of await allSubjects(db)) {
+      const known = issuer === null || issuedSubject === null ? null : { issuer, subject: issuedSubject };
+      users.push({ name, disabled: isDisabled, account, identity: known, roles: await rolesOf(db, id) });
+    }
     await context.result({ users }, () => {
       if (users.length === 0) return userTexts.noUsers;
       return users.map(({ name, disabled, roles: own }) => `${name}  ${userLine(disabled, own)}`).join('\n');
@@ -146,8 +158,11 @@ function add(context: CommandContext, options: Acting & { as: Language }, name: 
   return withApp(context, { temporal: false }, async ({ db, config }) => {
     const acted = await actedBy(db, stated);
     const token = await db.transaction((trx) => addUser(trx, { name, language: options.as }, acted));
-    const document = { name: name.toLowerCase(), link: passwordAddress(config, token) };
-    await context.result(document, () => userTexts.added(document));
+    const link = config.console?.passwords === false ? null : passwordAddress(config, token);
+    const document = { name: name.toLowerCase(), link };
+    await context.result(document, () =>
+      link === null ? userTexts.addedIdentity(document) : userTexts.added({ ...document, link }),
+    );
     return 0;
   });
 }
@@ -183,6 +198,7 @@ function installationOfRole({ config }: App, role: Role, id: number | undefined)
 function newPassword(context: CommandContext, options: Acting, name: string): Promise<number> {
   const stated = statedBy(options, 'user password');
   return withApp(context, { temporal: false }, async ({ db, config }) => {
+    if (config.console?.passwords === false) throw new ConfigError(userErrors.passwordsOff());
     const acted = await actedBy(db, stated);
     const token = await db.transaction((trx) => renewPassword(trx, name, acted));
     const document = { name: name.toLowerCase(), link: passwordAddress(config, token) };
@@ -193,18 +209,34 @@ function newPassword(context: CommandContext, options: Acting, name: string): Pr
 
 function link(context: CommandContext, options: LinkOptions, name: string): Promise<number> {
   const stated = statedBy(options, 'user link');
-  const account = options.account?.trim() ?? null;
-  if ((account === null) !== (options.remove === true) || account === '')
-    throw usageError(usageTexts.linkWhat, 'user link');
-  return withApp(context, { temporal: false }, async ({ db }) => {
+  const given = [options.account, options.identity, options.remove].filter((each) => each?.trim());
+  if (given.length !== 1) throw usageError(usageTexts.linkWhat, 'user link');
+  return withApp(context, { temporal: false }, async ({ db, config }) => {
     const acted = await actedBy(db, stated);
-    await db.transaction((trx) => linkUserAccount(trx, name, account, acted));
-    const document = { name: name.toLowerCase(), account };
-    await context.result(document, () =>
-      account === null ? userTexts.unlinked(document) : userTexts.linked({ ...document, account }),
-    );
+    const wanted = linkOf(config, options);
+    await db.transaction((trx) => linkUser(trx, name, wanted, acted));
+    const document = { name: name.toLowerCase(), ...wanted };
+    await context.result(document, () => linkText(document));
     return 0;
   });
+}
+
+function linkOf({ console: configured }: Config, { account, identity: subject, remove }: LinkOptions): UserLink {
+  if (remove !== undefined) return remove === 'account' ? { account: null } : { identity: null };
+  if (account !== undefined) return { account: account.trim() };
+  const issuer = configured?.oidc?.issuer;
+  if (issuer === undefined) throw new ConfigError(userErrors.noProvider());
+  return { identity: { issuer, subject: (subject ?? '').trim() } };
+}
+
+function linkText({ name, ...link }: UserLink & { name: string }): string {
+  if ('account' in link) {
+    const { account } = link;
+    return account === null ? userTexts.accountUnlinked({ name }) : userTexts.accountLinked({ name, account });
+  }
+  return link.identity === null
+    ? userTexts.identityUnlinked({ name })
+    : userTexts.identityLinked({ name, ...link.identity });
 }
 
 function disable(context: CommandContext, options: Acting & { yes?: true }, name: string): Promise<number> {

@@ -9,13 +9,16 @@ import {
   addSubject,
   disableSubject,
   grantRole,
+  type Identity,
   lastingAdmins,
   linkAccount,
+  linkIdentity,
   makeLink,
   revokeRole,
   type Subject,
   subjectNamed,
   subjectOfAccount,
+  subjectOfIdentity,
 } from './subjects.ts';
 
 /**
@@ -70,19 +73,23 @@ export async function disableUser(trx: Connection, name: string, by: ActedBy): P
   await keepingAdmin(trx, name, () => disableSubject(trx, id));
 }
 
-/** Links an account of the operating system to a user, who then acts with it on the command line. Null ends the link. */
-export async function linkUserAccount(
-  trx: Connection,
-  name: string,
-  account: string | null,
-  by: ActedBy,
-): Promise<void> {
+/** What is linked to a user: an account of the operating system, or an identity of an OpenID provider. Null ends the link. */
+export type UserLink = { account: string | null } | { identity: Identity | null };
+
+/** Links an account or an identity to a user, who then acts with it on the command line, or signs in with it. */
+export async function linkUser(trx: Connection, name: string, link: UserLink, by: ActedBy): Promise<void> {
   const { id } = await known(trx, name);
-  const other = account === null ? null : await subjectOfAccount(trx, account);
-  if (account !== null && other !== null && other.id !== id)
-    throw new UserError(userErrors.accountTaken({ account, name: other.name }), 1);
-  await record(trx, account === null ? 'unlink_user' : 'link_user', by, { user: id, account });
-  await linkAccount(trx, id, account);
+  const isEnd = 'account' in link ? link.account === null : link.identity === null;
+  await record(trx, isEnd ? 'unlink_user' : 'link_user', by, { user: id, ...link });
+  const owner = await ownerOf(trx, link);
+  if (owner !== null && owner.id !== id) throw new UserError(userErrors.linkTaken({ name: owner.name }), 1);
+  if ('account' in link) await linkAccount(trx, id, link.account);
+  else await linkIdentity(trx, id, link.identity);
+}
+
+async function ownerOf(trx: Connection, link: UserLink): Promise<Subject | null> {
+  if ('account' in link) return link.account === null ? null : subjectOfAccount(trx, link.account);
+  return link.identity === null ? null : subjectOfIdentity(trx, link.identity);
 }
 
 async function known(db: Connection, name: string): Promise<Subject> {

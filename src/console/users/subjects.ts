@@ -14,10 +14,27 @@ export interface Subject {
   isDisabled: boolean;
   /** The account of the operating system with which this person uses the command line. */
   account: string | null;
+  /** The identity at an OpenID provider, or null: the issuer, and the subject as the issuer names it. */
+  issuer: string | null;
+  issuedSubject: string | null;
 }
 
-const subject = { id: integer, name: text, language: oneOf(languages), isDisabled: bool, account: nullable(text) };
-const columns = `s.id, s.name, s.language, s.disabled_at is not null as "isDisabled", s.account`;
+export interface Identity {
+  issuer: string;
+  subject: string;
+}
+
+const subject = {
+  id: integer,
+  name: text,
+  language: oneOf(languages),
+  isDisabled: bool,
+  account: nullable(text),
+  issuer: nullable(text),
+  issuedSubject: nullable(text),
+};
+const columns = `s.id, s.name, s.language, s.disabled_at is not null as "isDisabled", s.account,
+  s.issuer, s.issued_subject as "issuedSubject"`;
 
 /** How long a link for a sign-in or a password is valid. */
 const linkMinutes = { sign_in: 60, password: 24 * 60 } as const;
@@ -127,6 +144,24 @@ export async function subjectOfAccount(db: Connection, account: string): Promise
 /** Links an account of the operating system, or ends the link (null). */
 export async function linkAccount(db: Connection, id: number, account: string | null): Promise<void> {
   await execute(db, 'update vetledger_console.subject set account = ? where id = ?', [account, id]);
+}
+
+export async function subjectOfIdentity(db: Connection, identity: Identity): Promise<Subject | null> {
+  return maybeRow(
+    db,
+    subject,
+    `select ${columns} from vetledger_console.subject s where s.issuer = ? and s.issued_subject = ?`,
+    [identity.issuer, identity.subject],
+  );
+}
+
+/** Links an identity of an OpenID provider, or ends the link (null). Sessions end, because the old identity may have begun them. */
+export async function linkIdentity(trx: Connection, id: number, identity: Identity | null): Promise<void> {
+  await execute(trx, 'update vetledger_console.subject set issuer = ?, issued_subject = ? where id = ?', [
+    ...[identity?.issuer ?? null, identity?.subject ?? null],
+    id,
+  ]);
+  await endSessions(trx, id);
 }
 
 /** Makes a link that works once. Returns its token, which the database does not contain. */

@@ -9,7 +9,7 @@ export const usageTexts = catalogue('commands/usage.usageTexts', {
   reasonEmpty: '--reason is empty. Give the reason.',
   reasonMissing: '--reason is missing. Give the reason.',
   byEmpty: '--by is empty. Name the person who is responsible.',
-  linkWhat: 'Give --account or --remove, not both.',
+  linkWhat: 'Give one of --account, --identity and --remove.',
   secondEmpty: '--second is empty. Name the second person.',
   noTerminal: 'There is no terminal for the question, so --yes is required.',
   fromAndTo: 'Give --from and --to together.',

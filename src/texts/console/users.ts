@@ -13,9 +13,15 @@ export const userTexts = catalogue('console/users.userTexts', {
   revoked: ({ name, role, installation }: { name: string; role: string; installation: number | null }) =>
     `${name} is no longer ${role}${installation === null ? '' : ` of installation ${installation}`}.`,
   disabled: ({ name }: { name: string }) => `${name} is disabled. All sessions of ${name} have ended.`,
-  linked: ({ name, account }: { name: string; account: string }) =>
+  addedIdentity: ({ name }: { name: string }) =>
+    `Added ${name}. Let the person sign in, and link the identity that the page shows with \`vetledger user link\`.`,
+  accountLinked: ({ name, account }: { name: string; account: string }) =>
     `${name} acts on the command line with the account ${account} of the operating system.`,
-  unlinked: ({ name }: { name: string }) => `No account of the operating system is linked to ${name}.`,
+  accountUnlinked: ({ name }: { name: string }) => `No account of the operating system is linked to ${name}.`,
+  identityLinked: ({ name, issuer, subject }: { name: string; issuer: string; subject: string }) =>
+    `${name} signs in through ${issuer} as ${subject}.`,
+  identityUnlinked: ({ name }: { name: string }) =>
+    `No identity is linked to ${name}. All sessions of ${name} have ended.`,
   noUsers: 'There are no users. Add one with `vetledger user add`.',
   disabledMark: 'disabled',
   noRole: 'no role',
@@ -78,10 +84,20 @@ export const userErrors = catalogue('console/users.userErrors', {
     message: `The account ${account} of the operating system belongs to ${name}, and this user is disabled.`,
     todo: 'Act with the account of another person.',
   }),
-  accountTaken: ({ account, name }: { account: string; name: string }): PlainError => ({
-    code: 'account_taken',
-    message: `The account ${account} is linked to ${name}.`,
+  linkTaken: ({ name }: { name: string }): PlainError => ({
+    code: 'link_taken',
+    message: `This account or identity is linked to ${name}.`,
     todo: 'End that link first, with `vetledger user link NAME --remove`.',
+  }),
+  noProvider: (): PlainError => ({
+    code: 'no_openid_provider',
+    message: 'The configuration names no OpenID provider, so users have no identity.',
+    todo: 'Set `console.oidc`.',
+  }),
+  passwordsOff: (): PlainError => ({
+    code: 'passwords_off',
+    message: 'Users do not sign in with passwords (`console.passwords: false`).',
+    todo: 'Link the identity of the user with `vetledger user link`.',
   }),
   noSuchRole: ({ name, role }: { name: string; role: string }): PlainError => ({
     code: 'role_not_granted',

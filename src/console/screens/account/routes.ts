@@ -1,7 +1,7 @@
 import { languageOf } from '../../../languages/language.ts';
 import { type Language, languages } from '../../../texts/catalogue.ts';
 import { roleNames, signInTexts as texts } from '../../../texts/console/console.ts';
-import { html } from '../../html.ts';
+import { html, type Node } from '../../html.ts';
 import { form } from '../../layout.ts';
 import { choice, field, passwordFields, problem } from '../../parts/fields.ts';
 import { table } from '../../parts/table.ts';
@@ -34,8 +34,9 @@ export const accountRoutes: readonly Route[] = [
 /** Each language by its own name, so that everyone finds theirs. */
 const languageNames: Record<Language, string> = { en: 'English', fi: 'Suomi', de: 'Deutsch', sv: 'Svenska' };
 
-async function show({ db, session }: SignedInRequest): Promise<Answer> {
-  return { page: accountPage(session, await rolesOf(db, session.subjectId), null) };
+async function show({ context, db, session }: SignedInRequest): Promise<Answer> {
+  const granted = await rolesOf(db, session.subjectId);
+  return { page: accountPage(session, granted, null, context.config.console?.passwords !== false) };
 }
 
 async function changeLanguage({ db, session, form: { language = '' } }: SignedInRequest): Promise<Answer> {
@@ -45,7 +46,8 @@ async function changeLanguage({ db, session, form: { language = '' } }: SignedIn
 }
 
 /** All sessions end with the old password. This browser gets a new one. */
-async function changePassword({ db, session, form, address }: SignedInRequest): Promise<Answer> {
+async function changePassword({ context, db, session, form, address }: SignedInRequest): Promise<Answer> {
+  if (context.config.console?.passwords === false) return { missing: true };
   const { subjectId, name } = session;
   const refused = async (fault: () => string): Promise<Answer> => ({
     page: accountPage(session, await rolesOf(db, subjectId), fault),
@@ -62,7 +64,12 @@ async function changePassword({ db, session, form, address }: SignedInRequest): 
   return { redirect: '/account', session: { begin: await beginSession(db, subjectId) } };
 }
 
-function accountPage(session: Session, granted: readonly GrantedRole[], fault: (() => string) | null): PageContent {
+function accountPage(
+  session: Session,
+  granted: readonly GrantedRole[],
+  fault: (() => string) | null,
+  hasPassword = true,
+): PageContent {
   return {
     title: () => texts.accountTitle,
     body: () =>
@@ -86,7 +93,12 @@ function accountPage(session: Session, granted: readonly GrantedRole[], fault: (
               <button>${texts.languageSubmit}</button>`,
           )}
         </section>
-        <section class="narrow">
+        ${hasPassword ? passwordForm(session, fault) : null}`,
+  };
+}
+
+function passwordForm(session: Session, fault: (() => string) | null): Node {
+  return html`<section class="narrow">
           <h2>${texts.changePassword}</h2>
           ${form(
             session,
@@ -96,6 +108,5 @@ function accountPage(session: Session, granted: readonly GrantedRole[], fault: (
               ${passwordFields()}
               <button>${texts.changePassword}</button>`,
           )}
-        </section>`,
-  };
+        </section>`;
 }

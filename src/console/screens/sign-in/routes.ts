@@ -1,4 +1,6 @@
 import { consoleTexts, signInTexts as texts } from '../../../texts/console/console.ts';
+import { openIdTexts } from '../../../texts/console/openid.ts';
+import type { ConsoleContext } from '../../context.ts';
 import { html, local, type Node } from '../../html.ts';
 import { field, passwordFields, problem } from '../../parts/fields.ts';
 import type { Answer, OpenRequest, PageContent, Route } from '../../route.ts';
@@ -19,23 +21,24 @@ export const signInRoutes: readonly Route[] = [
   { method: 'POST', path: '/password/:token', access: { who: 'anyone' }, audit: 'password', answer: choosePassword },
 ];
 
-async function showSignIn({ query }: OpenRequest): Promise<Answer> {
-  return { page: signInPage(localPath(query.next), null) };
+async function showSignIn({ context, query }: OpenRequest): Promise<Answer> {
+  return { page: signInPage(context, localPath(query.next), null) };
 }
 
-async function signIn({ db, form, address }: OpenRequest): Promise<Answer> {
+async function signIn({ context, db, form, address }: OpenRequest): Promise<Answer> {
+  if (context.config.console?.passwords === false) return { missing: true };
   const attempt = { name: (form.name ?? '').trim().slice(0, 200), address };
   const next = localPath(form.next);
   const found = await subjectNamed(db, attempt.name);
   const subject = found?.isDisabled ? null : found;
   if (await isThrottled(db, attempt)) {
     await recordSignIn(db, attempt, 'throttled', subject?.id ?? null);
-    return { page: signInPage(next, () => texts.throttled), status: 429 };
+    return { page: signInPage(context, next, () => texts.throttled), status: 429 };
   }
   const hash = subject === null ? null : await passwordHashOf(db, subject.id);
   if (!(await isPassword((form.password ?? '').slice(0, 1000), hash)) || subject === null) {
     await recordSignIn(db, attempt, 'refused', found?.id ?? null);
-    return { page: signInPage(next, () => texts.refused), status: 403 };
+    return { page: signInPage(context, next, () => texts.refused), status: 403 };
   }
   await recordSignIn(db, attempt, 'signed_in', subject.id);
   return { redirect: next, session: { begin: await beginSession(db, subject.id) } };
@@ -49,17 +52,28 @@ async function signOut({ db, session, address }: OpenRequest): Promise<Answer> {
   return { redirect: '/sign-in', session: { end: true } };
 }
 
-function signInPage(next: string, fault: (() => string) | null): PageContent {
+function signInPage({ config }: ConsoleContext, next: string, fault: (() => string) | null): PageContent {
+  const { oidc, passwords } = config.console ?? { oidc: null, passwords: true };
+  const provider = oidc === null ? '' : new URL(oidc.issuer).host;
   return {
     title: () => texts.title,
-    body: () =>
-      html`<form method="post" action="/sign-in" class="narrow">
-        ${problem(fault?.() ?? null)}
-        <input type="hidden" name="next" value=${next} />
-        ${field({ name: 'name', label: texts.name, autocomplete: 'username', isRequired: true })}
-        ${field({ name: 'password', label: texts.password, type: 'password', autocomplete: 'current-password', isRequired: true })}
-        <button>${texts.submit}</button>
-      </form>`,
+    body: () => html`${
+      oidc === null
+        ? null
+        : html`<p><a class="button" href=${local('/sign-in/openid', { next })}>${openIdTexts.submit({ provider })}</a></p>`
+    }
+      ${
+        passwords
+          ? html`<form method="post" action="/sign-in" class="narrow">
+              ${problem(fault?.() ?? null)}
+              <input type="hidden" name="next" value=${next} />
+              ${field({ name: 'name', label: texts.name, autocomplete: 'username', isRequired: true })}
+              ${field({ name: 'password', label: texts.password, type: 'password', autocomplete: 'current-password', isRequired: true })}
+              <button>${texts.submit}</button>
+            </form>`
+          : null
+      }
+      ${oidc === null ? null : html`<p><a href="/sign-in/openid/out">${openIdTexts.leave({ provider })}</a></p>`}`,
   };
 }
 
@@ -85,12 +99,14 @@ async function followLink({ db, params: { token = '' }, address }: OpenRequest):
   return { redirect: '/', session: { begin: await beginSession(db, subject.id) } };
 }
 
-async function showPassword({ db, params: { token = '' } }: OpenRequest): Promise<Answer> {
+async function showPassword({ context, db, params: { token = '' } }: OpenRequest): Promise<Answer> {
+  if (context.config.console?.passwords === false) return { missing: true };
   const subject = await linkedSubject(db, token, 'password');
   return subject === null ? linkOver() : { page: passwordPage(token, subject.name, null) };
 }
 
-async function choosePassword({ db, params: { token = '' }, form, address }: OpenRequest): Promise<Answer> {
+async function choosePassword({ context, db, params: { token = '' }, form, address }: OpenRequest): Promise<Answer> {
+  if (context.config.console?.passwords === false) return { missing: true };
   const linked = await linkedSubject(db, token, 'password');
   if (linked === null) return linkOver();
   const fault = passwordFault(form);
