@@ -42,7 +42,7 @@ const noTarget = () => {
 };
 const delivery: Delivery = {
   enqueue: async () => 0,
-  foreign: async () => null,
+  foreign: async () => ({ error: null, isComplete: true }),
   target: noTarget,
   capabilities: noTarget,
   slice: () => slices.shift()?.() ?? Promise.resolve(nothing),

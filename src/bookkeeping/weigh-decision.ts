@@ -5,7 +5,7 @@ import { isMissing, type LateDocument, versionGone } from '../documents/late-doc
 import { type DraftEntry, type Line, reversedLines, signed } from '../domain/entry.ts';
 import { UserError } from '../domain/errors.ts';
 import { type Money, zero } from '../domain/money.ts';
-import { vatLateness } from '../ledger/journal/vat-lateness.ts';
+import { everClosedThrough, vatLateness } from '../ledger/journal/vat-lateness.ts';
 import { entryContentHash } from '../posting/entry-content.ts';
 import { judge, post } from '../posting/index.ts';
 import type { Decision, DocumentFacts, LateDecisionKind, PostedBefore } from '../posting/types.ts';
@@ -29,6 +29,8 @@ export interface WeighedDocument extends DocumentRef {
   departments: readonly number[];
   /** The day on which the next window posts. Null if it posts nothing: then `effects` stays out of the books. */
   day: CalendarDate | null;
+  /** Set for `redate` if that day was closed before and is open again, because its month may be declared. */
+  isReopened?: true;
   /** Hashes of the entries that the next window posts. */
   entries: readonly string[];
   effects: readonly DecisionEffect[];
@@ -64,6 +66,7 @@ export async function weighDecision(
 ): Promise<WeighedDocument[]> {
   const contextFor = postingContexts(installation, knownLockDates(trx, installation.id), clock);
   const { vat } = await postedBy(trx, installation);
+  const everClosed = await everClosedThrough(trx, installation.id);
   const latenessOf = await vatLateness(trx, installation.id, vat);
   const weighed: WeighedDocument[] = [];
   const changed: string[] = [];
@@ -96,11 +99,13 @@ export async function weighDecision(
       shares?.decided(bare, then);
       const wanted = judge(factsThen, context, before.documentDate).entry;
       const drafts = then.entries.length > 0 ? then.entries : keptOut(before, wanted);
+      const day = then.entries.at(-1)?.date ?? null;
+      const isReopened = decision === 'redate' && day !== null && everClosed !== null && day <= everClosed;
       weighed.push({
         ...{ kind, id, code: known.problem ?? '', date: known.documentDate, version },
         ...{ amount: present.outside?.amount ?? null, vat: present.outside?.vat ?? null },
         departments: departmentsOf([...(before.inForce?.lines ?? []), ...(wanted?.lines ?? [])]),
-        day: then.entries.at(-1)?.date ?? null,
+        ...{ day, ...(isReopened && { isReopened }) },
         entries: then.entries.map((entry) => `${entry.date} ${entry.reverses ?? ''} ${entryContentHash(entry)}`),
         effects: effectsOf(drafts.map((draft) => ({ draft, ...latenessOf(draft, undefined) }))),
       });

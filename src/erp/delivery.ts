@@ -3,9 +3,8 @@ import { isDelivered, isFileTarget } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Db } from '../db/pool.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { PlainError } from '../texts/plain-error.ts';
 import type { Capabilities } from './capabilities.ts';
-import { foreignEntries } from './claims/foreign.ts';
+import { type ForeignSearch, foreignEntries } from './claims/foreign.ts';
 import { companyKeyOf } from './company.ts';
 import type { Searches } from './deliver/check-claim.ts';
 import { type DeliverPorts, deliverSlice, type SliceReport } from './deliver/slice.ts';
@@ -33,8 +32,8 @@ export interface Delivery {
   capabilities(installation: InstallationConfig): Capabilities;
   /** Sends the units that are due, for at most a minute. */
   slice(ports: SlicePorts): Promise<SliceReport>;
-  /** The error if another database has entries of the installation in its company; null if none are known. */
-  foreign(installation: InstallationConfig, signal: AbortSignal): Promise<PlainError | null>;
+  /** Searches the company of the installation for entries of other databases. */
+  foreign(installation: InstallationConfig, signal: AbortSignal): Promise<ForeignSearch>;
   /** Matches the open items that deliveries have changed. Failed items are tried again later. */
   matchItems(
     ports: Pick<SlicePorts, 'installation' | 'holder' | 'signal'>,

@@ -39,6 +39,12 @@ export async function lockStored(
   return new Map(stored.map((record) => [record.id, record]));
 }
 
+/** Whether the mirror has any record of the installation. */
+export async function hasRecords(db: Connection, installation: number): Promise<boolean> {
+  const sql = 'select id from mirror_record where installation = ? limit 1';
+  return (await rows(db, { id: integer }, sql, [installation])).length > 0;
+}
+
 /** The newest raw text of records, by id. */
 export async function rawRecords(
   db: Connection,

@@ -194,9 +194,21 @@ function documentsWith(
   return listed(db, installation, through, most, condition, [lateProblems, which === 'late', through]);
 }
 
-/** All drafts up to the day, including those of months that are closed already or were reopened. */
-function drafts(db: Connection, installation: Listing, through: CalendarDate, most: number): Promise<ListedDocuments> {
-  return listed(db, installation, through, most, `state = 'not_final' and document_date <= ?::date`, [through]);
+/** All drafts from the start date to the day, including those of months that are closed already or were reopened. */
+function drafts(
+  db: Connection,
+  installation: InstallationConfig,
+  through: CalendarDate,
+  most: number,
+): Promise<ListedDocuments> {
+  return listed(
+    db,
+    installation,
+    through,
+    most,
+    `state = 'not_final' and document_date between coalesce(?::date, '-infinity') and ?::date`,
+    [installation.startDate, through],
+  );
 }
 
 /** Non-zero balances of the accounts that a close checks. */

@@ -92,7 +92,7 @@ export async function checkErp(
       results.push(failed(error));
     }
   }
-  const foreign = await delivery.foreign(installation, signal);
+  const { error: foreign } = await delivery.foreign(installation, signal);
   if (foreign !== null) {
     results.push({ name: erpCheckNames.foreign, ok: false, message: foreign.message, todo: foreign.todo });
   }

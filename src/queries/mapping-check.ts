@@ -4,6 +4,7 @@ import { type MappingGap, mappingGaps, type UnnamedValue, unnamedValues } from '
 import { owedAsRevenueText } from '../mapping/owed.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { SourceUsage } from '../mapping/source-usage.ts';
+import { hasRecords } from '../mirror/stored-records.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import { type AccountPorts, findOwedAsRevenue, type OwedFinding } from './owed-as-revenue.ts';
 import { sourceUsage } from './source-usage.ts';
@@ -11,6 +12,8 @@ import { sourceUsage } from './source-usage.ts';
 /** A mapping compared with what one installation's source uses. */
 export interface MappingComparison {
   installation: InstallationId;
+  /** False before the first window: nothing is known about the source yet. */
+  isLoaded: boolean;
   gaps: MappingGap[];
   unnamed: UnnamedValue[];
   /** Rows that the mapping posts as revenue although their names indicate a liability. */
@@ -32,6 +35,7 @@ export async function compareMapping(
   const usage = await sourceUsage(ports.db, installation, since);
   return {
     installation: installation.id,
+    isLoaded: await hasRecords(ports.db, installation.id),
     gaps: mappingGaps(usage, mapping),
     unnamed: unnamedValues(usage, mapping),
     owed: await findOwedAsRevenue(ports, installation, usage, mapping),

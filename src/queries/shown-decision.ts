@@ -27,6 +27,7 @@ function installationDocument({ installation: { id, currency, decimals }, docume
     documents: documents.map((each) => ({
       ...{ id: `${id}/${each.kind}/${each.id}`, code: each.code, date: each.date },
       ...{ amount: each.amount && shown(each.amount), vat: each.vat && shown(each.vat), day: each.day },
+      ...(each.isReopened && { reopened: true }),
       ...(each.left === undefined ? {} : { left: each.left }),
     })),
     effects: [true, false].flatMap((posted) => {

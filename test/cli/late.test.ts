@@ -135,6 +135,15 @@ describe('documents that come after the close', () => {
     expect(listed).toContain('decided: wait, by M. Virtanen');
   });
 
+  test('a warning names the reopened day on which a decision would post', async () => {
+    const dry = ['late', 'decide', `${id}/invoice/${waiting}`, '--redate', '--dry-run'];
+    const [{ documents }] = (await command(...dry, '--json')).json().shown.installations;
+    expect(documents).toMatchObject([{ day: '2026-01-20', reopened: true }]);
+    expect((await command(...dry)).stdout).toContain('Warning: 2026-01-20 was closed before and is open again.');
+    const asDatedToo = await command(...dry.map((word) => (word === '--redate' ? '--as-dated' : word)));
+    expect(asDatedToo.stdout).not.toContain('Warning');
+  });
+
   test('a decision holds for its version alone', async () => {
     await decide(`${id}/invoice/${changed}`, '--as-dated');
     clinic.clinic.pay(changed, { payment_type: 0, paid: '14.00' });

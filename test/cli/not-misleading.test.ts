@@ -9,21 +9,35 @@ const { db, url } = useDatabase();
 const id = 55;
 let clinic: MirroredClinic;
 let [voided, draft] = [0, 0];
+let notLoaded: Awaited<ReturnType<typeof command>>[];
 
 const command = (...words: string[]) => vetledger([...words, '--config', clinic.config], clinic.env);
 const rows = [{ sum: '100.00', vat_percentage: '14', account_number: '3000' }];
 
 beforeAll(async () => {
   clinic = new MirroredClinic(db, url, { id, seed: 5, invoices: 0 });
-  await clinic.configure(readFileSync(demoMapping, 'utf8'));
+  await clinic.configure(readFileSync(demoMapping, 'utf8'), { start_date: '2026-01-01' });
+  notLoaded = [
+    await command('mapping', 'check', demoMapping),
+    await command('mapping', 'check', demoMapping, '--json'),
+  ];
   voided = clinic.clinic.createInvoice({ rows, invoice_date: '2026-01-20' }).id;
   draft = clinic.clinic.createInvoice({ rows, invoice_date: '2026-01-21', status: 0 }).id;
+  // Before the start date, so it never comes into these books.
+  clinic.clinic.createInvoice({ rows, invoice_date: '2025-12-20', status: 0 });
   clinic.clinic.pay(voided, { payment_type: 0, paid: '114.00' });
   clinic.clinic.voidInvoice(voided);
   await clinic.pull();
   await clinic.post();
 });
 afterAll(() => clinic?.remove());
+
+test('before the first load, mapping check compares nothing', () => {
+  const [text, json] = notLoaded;
+  expect(text!.stdout).toContain(`Installation ${id}: nothing was loaded from the source yet`);
+  expect(text!.stdout).not.toContain('covers everything');
+  expect(json!.json()).toMatchObject({ ok: true, not_loaded: [id], lacks: [] });
+});
 
 test('money on a voided invoice is a remark with its amount, and what to do', async () => {
   const { problems, remarks, documents } = (await command('problems', '--code', 'paid_on_voided', '--json')).json();

@@ -1,12 +1,15 @@
 import { beforeEach, describe, expect, it, test } from 'vitest';
+import type { InstallationConfig } from '../../src/config/load-config.ts';
 import type { Db } from '../../src/db/pool.ts';
 import { execute } from '../../src/db/rows.ts';
 import { adoptForeign, recordSearch } from '../../src/erp/claims/claim-store.ts';
+import { foreignEntries } from '../../src/erp/claims/foreign.ts';
 import { companyKey, entryKey } from '../../src/erp/entry-key.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
 import { retryUnits } from '../../src/erp/outbox/state.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { checkErpBooks } from '../../src/reconcile/e7-erp.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import { expectedKey } from '../simulator/delivery/plan.ts';
 import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';
@@ -69,6 +72,14 @@ class Party {
     const { db, target, databaseId, installation, translate, mappingHash } = this;
     const settings = { databaseId, installation, translate, mappingHash };
     return runSlice(db, target, { ...settings, isClaimed: false, holder: databaseId });
+  }
+
+  /** What `vetledger adopt` finds. */
+  searches() {
+    const { db, databaseId, target, installation: id } = this;
+    const ports = { db, databaseId, clock: systemClock, signal: new AbortController().signal, target: () => target };
+    const erp = { kind: 'tryton', url: 'http://erp.test', database: 'd' };
+    return foreignEntries(ports, { id, erp } as unknown as InstallationConfig);
   }
 
   /** Delivers until nothing is due, or until delivery waits for something. */
@@ -170,7 +181,9 @@ describe('a second database', () => {
     other.target.isComplete = false;
     expect(await other.slice()).toMatchObject({ delivered: 0, waitingFor: { code: 'erp_list_incomplete' } });
     expect(other.writes()).toBe(0);
+    expect(await other.searches()).toEqual({ error: null, isComplete: false });
     other.target.isComplete = true;
+    expect(await other.searches()).toEqual({ error: null, isComplete: true });
     expect(await other.delivers()).toMatchObject({ delivered: 2, waitingFor: null });
   });
 });

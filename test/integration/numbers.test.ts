@@ -33,7 +33,7 @@ const delivery: Delivery = {
         [id],
       )
     ).length,
-  foreign: async () => null,
+  foreign: async () => ({ error: null, isComplete: true }),
   target: () => periodsOnly,
   capabilities: noTarget,
   slice: async ({ installation: { id } }) => {

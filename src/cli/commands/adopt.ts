@@ -42,6 +42,8 @@ const answer = z.union([
       z.strictObject({ what: z.enum(['currency', 'timezone', 'source']), old: z.string(), new: z.string() }),
     ),
     erp_entries: z.number().optional(),
+    /** Set if the ERP did not show all its entries, so that it may contain more of another database. */
+    erp_search: z.literal('incomplete').optional(),
     reason: z.string().optional(),
     by: z.string().optional(),
   }),
@@ -98,7 +100,10 @@ function adopt(context: CommandContext, options: Options): Promise<number> {
     const installation = installationOf(config, id);
     const found = await identityChanges(db, installation);
     requireAdoptable(installation, found);
-    const foreign = isDelivered(installation.erp) ? await delivery.foreign(installation, context.signal) : null;
+    const { error: foreign, isComplete } = isDelivered(installation.erp)
+      ? await delivery.foreign(installation, context.signal)
+      : { error: null, isComplete: true };
+    if (!isComplete) context.note(context.show(() => adoptTexts.searchIncomplete({ installation: id })));
     const changes = [...found.map(changeText), ...(foreign === null ? [] : [foreign.message])];
     if (changes.length > 0 && options.yes !== true) {
       throw new ConfigError(
@@ -115,11 +120,12 @@ function adopt(context: CommandContext, options: Options): Promise<number> {
       installation: installation.id,
       adopted,
       ...(entries === null ? {} : { erp_entries: entries }),
+      ...(isComplete ? {} : { erp_search: 'incomplete' as const }),
       ...(changes.length > 0 ? { reason: by.reason, by: by.actedBy } : {}),
     };
     await context.result(document, () =>
       changes.length === 0
-        ? adoptTexts.nothing({ installation: installation.id })
+        ? adoptTexts[isComplete ? 'nothing' : 'nothingKnown']({ installation: id })
         : [
             adoptTexts.adopted({ installation: installation.id, by: by.actedBy, changes: changes.join('; ') }),
             ...(entries === null ? [] : [adoptTexts.adoptedEntries]),

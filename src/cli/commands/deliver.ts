@@ -101,7 +101,7 @@ async function approveThrough(
   const by = await actedBy(app.db, statedBy({ by: options.by, reason }, 'deliver'));
   for (const installation of chosen) {
     const { id, erp } = installation;
-    const foreign = await app.delivery.foreign(installation, context.signal);
+    const { error: foreign } = await app.delivery.foreign(installation, context.signal);
     if (foreign !== null) context.note(deliverTexts.foreign({ installation: id, ...foreign }));
     const { n, from, through: last } = await waitingForApproval(app.db, id);
     const dates = n === 0 ? '' : deliverTexts.dated({ from: String(from), through: String(last) });
@@ -146,7 +146,7 @@ async function previewDelivery(
         }
       })(),
     );
-    const foreign = await app.delivery.foreign(installation, context.signal);
+    const { error: foreign } = await app.delivery.foreign(installation, context.signal);
     const status = await deliveryStatus(app.db, installation);
     result.json(`,${membersOf({ to_send: toSend, lacking, foreign, ...status })}}`);
     if (foreign !== null) result.text(deliverTexts.barred({ installation: id, ...foreign }));

@@ -30,6 +30,8 @@ export const shownAnswer = z.strictObject({
           vat: amount.nullable(),
           /** The day on which the next window posts; null if it posts nothing. */
           day: date.nullable(),
+          /** Set if that day was closed before and is open again. */
+          reopened: z.literal(true).optional(),
         }),
       ),
       /**
@@ -88,9 +90,18 @@ export function shownText(decision: LateDecisionKind, { hash, installations }: S
       ...indented([...columns(lines, [3, 4]), ...(more > 0 ? [weighedTexts.more({ count: more })] : [])]),
       ...table(true),
       ...table(false),
+      ...reopenedLines(documents),
     ].join('\n');
   });
   return [...parts, weighedTexts.hash({ hash })].join('\n\n');
+}
+
+/** A warning for each reopened day that a decision posts on. */
+export function reopenedLines(
+  documents: readonly Pick<ShownDecision['installations'][number]['documents'][number], 'day' | 'reopened'>[],
+): string[] {
+  const days = new Set(documents.flatMap(({ day, reopened }) => (day !== null && reopened ? [day] : [])));
+  return [...days].sort().map((day) => weighedTexts.intoReopened({ day }));
 }
 
 function indented(lines: readonly string[]): string[] {

@@ -24,7 +24,7 @@ import { by, type Definition, installation, option, sha256, wholeNumber } from '
 import { type CommandContext, usageError } from '../context.ts';
 import { parseLateFilter } from '../late-filter.ts';
 import { withApp } from '../with-app.ts';
-import { shownAnswer, shownText } from './late-decide-text.ts';
+import { reopenedLines, shownAnswer, shownText } from './late-decide-text.ts';
 
 interface Options {
   installation?: number;
@@ -138,7 +138,8 @@ function decide(context: CommandContext, options: Options, ids: readonly string[
     await context.result(answer, () => {
       if (found.outcome === 'refused') return weighedTexts.refused;
       if (found.outcome === 'dry' && shown) return [shownText(decision, shown), weighedTexts.dryRun].join('\n\n');
-      return [...redatedText(redated), ...decidedText(decided)].join('\n');
+      const warnings = reopenedLines(shown?.installations.flatMap(({ documents: own }) => own) ?? []);
+      return [...redatedText(redated), ...decidedText(decided), ...warnings].join('\n');
     });
     return 0;
   });

@@ -14,6 +14,8 @@ import { heads, table } from './text.ts';
 const sums = { net: amount.nullable(), vat: amount.nullable(), gross: amount };
 
 export const comparisonsAnswer = {
+  /** Installations whose source was not read yet, so that nothing is compared. */
+  not_loaded: z.array(z.number()),
   lacks: z.array(
     z.strictObject({
       installation: z.number(),
@@ -39,6 +41,7 @@ export const comparisonsAnswer = {
 /** The fields `lacks` and `remarks` of `mapping check --json`. */
 export function comparisonsDocument(comparisons: MappingComparison[]) {
   return {
+    not_loaded: comparisons.flatMap(({ installation, isLoaded }) => (isLoaded ? [] : [installation])),
     lacks: comparisons.flatMap(({ installation, gaps }) =>
       gaps.map((gap) => ({
         installation,
@@ -99,7 +102,8 @@ export function comparisonText(comparison: MappingComparison): string {
   const { installation, gaps } = visibleIn(comparison);
   const remarks = visibleIn(remarksOf(comparison));
   const lines: string[] = [];
-  if (gaps.length === 0) {
+  if (!comparison.isLoaded) lines.push(texts.notLoaded({ installation }));
+  else if (gaps.length === 0) {
     const isOwed = comparison.owed.found.length > 0;
     lines.push(isOwed ? texts.completeButOwed({ installation }) : texts.complete({ installation }));
   } else {
@@ -124,7 +128,7 @@ export function comparisonText(comparison: MappingComparison): string {
     const amount = unit === 'row' ? labels.net({ amount: net.toFixed() }) : net.toFixed();
     lines.push(texts.remark({ installation, message, records: count(records, unit), amount }));
   }
-  if (!comparison.owed.names_known) {
+  if (comparison.isLoaded && !comparison.owed.names_known) {
     lines.push(texts.namesUnknown({ installation }));
   }
   return lines.join('\n');

@@ -113,16 +113,12 @@ export function problemsText(
 /** Remarks by code with their sums, and the documents of one code. */
 function remarkLines(remarks: readonly RemarkCount[], documents: readonly RemarkedDocument[]): string[] {
   if (remarks.length === 0) return [];
-  const heads = columns(
-    remarks.map(({ count: n, code, amount }) => [String(n), code, amount ?? '', sentenceOf(code)]),
-    [0, 2],
-  );
-  const several = new Set(remarks.map(({ installation }) => installation)).size > 1;
-  const of = ({ installation }: RemarkCount) => (several ? problemListTexts.installation({ installation }) : '');
-  const lines = remarks.flatMap((remark, at) => [
-    `  ${of(remark)}${heads[at]}`,
-    `      ${problemListTexts.todo({ todo: shown(remark.todo) })}`,
-  ]);
+  const ofOpening = ({ code }: RemarkCount) => code === 'opening_changed';
+  const [opening, posted] = [remarks.filter(ofOpening), remarks.filter((each) => !ofOpening(each))];
+  const groups = [
+    ...(posted.length === 0 ? [] : ['', problemListTexts.remarks, ...countLines(posted)]),
+    ...(opening.length === 0 ? [] : ['', problemListTexts.openingRemarks, ...countLines(opening)]),
+  ];
   const facts = columns(
     documents.map(({ id, number, date, customer, amount }) => [
       ...[numbered(id, number), date ?? labels.noDate, customer, amount ?? ''],
@@ -130,10 +126,20 @@ function remarkLines(remarks: readonly RemarkCount[], documents: readonly Remark
     [3],
   );
   const named = documents.flatMap(({ message }, at) => [`  ${facts[at]}`, `      ${shown(message)}`]);
-  return [
-    ...['', problemListTexts.remarks, ...lines],
-    ...(documents.length === 0 ? [problemListTexts.ofCode] : ['', ...named]),
-  ];
+  return [...groups, ...(documents.length === 0 ? [problemListTexts.ofCode] : ['', ...named])];
+}
+
+function countLines(remarks: readonly RemarkCount[]): string[] {
+  const heads = columns(
+    remarks.map(({ count: n, code, amount }) => [String(n), code, amount ?? '', sentenceOf(code)]),
+    [0, 2],
+  );
+  const several = new Set(remarks.map(({ installation }) => installation)).size > 1;
+  const of = ({ installation }: RemarkCount) => (several ? problemListTexts.installation({ installation }) : '');
+  return remarks.flatMap((remark, at) => [
+    `  ${of(remark)}${heads[at]}`,
+    `      ${problemListTexts.todo({ todo: shown(remark.todo) })}`,
+  ]);
 }
 
 /** Counts documents apart from other problems, because `sync` counts only documents as held. */

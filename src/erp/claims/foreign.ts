@@ -18,31 +18,43 @@ export interface ForeignPorts {
   target(installation: InstallationConfig): ErpTarget;
 }
 
+/** The entries of other databases in a company. */
+export interface ForeignSearch {
+  /** The error if another database has entries there; null if none are known. */
+  error: PlainError | null;
+  /** False if the ERP did not answer, or not completely. Then there may be more such entries. */
+  isComplete: boolean;
+}
+
 /**
- * The error if another database has entries in the company of an installation; null if none are known. It searches the
- * entries that changed since the last search. If the ERP does not answer, it uses the earlier result.
+ * Searches the company of an installation for entries of other databases that changed since the last search. If the ERP does not
+ * answer, uses the earlier result.
  */
 export async function foreignEntries(
   { db, databaseId, clock, signal, target: targetOf }: ForeignPorts,
   installation: InstallationConfig,
-): Promise<PlainError | null> {
+): Promise<ForeignSearch> {
   const { id, erp } = installation;
-  if (isFileTarget(erp)) return foreignFolder(erp.folder, { installation: id, databaseId });
+  if (isFileTarget(erp)) {
+    return { error: await foreignFolder(erp.folder, { installation: id, databaseId }), isComplete: true };
+  }
   const company = companyKeyOf(erp);
-  if (company === null) return null;
+  if (company === null) return { error: null, isComplete: true };
   const claim = { company, installation: id };
+  let isComplete = true;
   try {
     const target = pacedTarget(targetOf(installation), { db, clock });
     if (target.capabilities.key.lookup !== 'none') {
       const request = { signal, priority: erpPriorities.review };
-      await searchForeign(
+      isComplete = await searchForeign(
         { db, databaseId, claim, target, ask: (send) => send(request), transact: (work) => db.transaction(work) },
         { full: false, claims: false },
       );
     }
   } catch (error) {
     if (!(error instanceof ErpError) || signal.aborted) throw error;
+    isComplete = false;
   }
   const [foreign] = await foreignIn(db, [claim]);
-  return foreign === undefined ? null : foreignError(foreign);
+  return { error: foreign === undefined ? null : foreignError(foreign), isComplete };
 }

@@ -3,7 +3,7 @@ import { type Connection, row } from '../../db/rows.ts';
 import type { ClosedDays } from '../../domain/dates.ts';
 import type { DraftEntry, LedgerEntry } from '../../domain/entry.ts';
 import { isPeriodClosed, type VatPeriodLength, vatPeriodOf } from '../../domain/vat-period.ts';
-import type { InstallationId } from '../../terms.ts';
+import type { CalendarDate, InstallationId } from '../../terms.ts';
 
 /** The length of VAT periods, and closed days besides those that a close of our books closed. */
 export interface VatPeriods {
@@ -24,20 +24,21 @@ export async function vatLateness(
   installation: InstallationId,
   { length, closedDays }: VatPeriods = { length: 'month', closedDays: [] },
 ): Promise<(draft: Pick<DraftEntry, 'documentDate'>, reversedPeriod: string | undefined) => VatLateness> {
-  const closed = [...closedDays, ...(await everClosed(trx, installation))];
+  const through = await everClosedThrough(trx, installation);
+  const closed = through === null ? closedDays : [...closedDays, { from: null, through }];
   return ({ documentDate }, reversedPeriod) => {
     const vatPeriod = reversedPeriod ?? vatPeriodOf(documentDate, length);
     return { vatPeriod, isLate: isPeriodClosed(vatPeriod, closed) };
   };
 }
 
-/** The days through which our own books were ever closed, even if they were opened again since. */
-async function everClosed(trx: Connection, installation: InstallationId): Promise<ClosedDays[]> {
+/** The last day that a close of our own books ever closed, even if it was opened again since. Null if there was no close. */
+export async function everClosedThrough(trx: Connection, installation: InstallationId): Promise<CalendarDate | null> {
   const { through } = await row(
     trx,
     { through: nullable(date) },
     `select max(through) as through from ledger_close where installation = ? and kind = 'close'`,
     [installation],
   );
-  return through === null ? [] : [{ from: null, through }];
+  return through;
 }

@@ -32,6 +32,8 @@ export const mappingCheckTexts = catalogue('commands/mapping.mappingCheckTexts',
   chartDiffers: ({ accounts, chart }: { accounts: string; chart: string }) =>
     `${accounts} of the mapping missing, closed or of the wrong type in ${chart}:`,
   warning: ({ warning }: { warning: string }) => `Warning: ${warning}.`,
+  notLoaded: ({ installation }: { installation: number }) =>
+    `Installation ${installation}: nothing was loaded from the source yet, so the mapping is not compared with it. Run \`vetledger sync\`, which holds documents that the mapping does not cover, and then this command again.`,
   complete: ({ installation }: { installation: number }) =>
     `Installation ${installation}: the mapping covers everything that the source has used so far.`,
   completeButOwed: ({ installation }: { installation: number }) =>

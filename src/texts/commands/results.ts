@@ -60,6 +60,10 @@ export const adoptTexts = catalogue('commands/results.adoptTexts', {
     `Nothing to adopt: the configuration of installation ${installation} matches its books, and its ERP contains no entries of another database.`,
   adopted: ({ installation, by, changes }: { installation: number; by: string; changes: string }) =>
     `Adopted for installation ${installation}, by ${by}: ${changes}.`,
+  nothingKnown: ({ installation }: { installation: number }) =>
+    `Nothing to adopt so far: the configuration of installation ${installation} matches its books, and vetledger knows of no entries of another database in its ERP.`,
+  searchIncomplete: ({ installation }: { installation: number }) =>
+    `The search in the ERP of installation ${installation} was incomplete, so the ERP may contain more entries of another database. Run \`vetledger adopt\` again when the ERP answers.`,
   adoptedEntries:
     'The delivery continues within five minutes, or with `vetledger deliver`. An adopted entry replaces ours with the same id: vetledger compares it and does not send ours. `vetledger problems` lists the differences.',
   restoredQuestion:
@@ -164,6 +168,8 @@ export const weighedTexts = catalogue('commands/results.weighedTexts', {
   keptOut: ({ currency }: { currency: string }) =>
     `These amounts stay out of the books, in ${currency}, debits positive:`,
   postedOn: ({ day }: { day: string }) => `posted on ${day}`,
+  intoReopened: ({ day }: { day: string }) =>
+    `Warning: ${day} was closed before and is open again. The document goes into that month, which may be declared. To post it in a later month, close the books again first.`,
   notPosted: 'nothing is posted now',
   more: ({ count }: { count: number }) => `… and ${count} more; \`--json\` lists all`,
   hash: ({ hash }: { hash: string }) => `To decide exactly this: --shown ${hash}`,
@@ -184,6 +190,8 @@ export const problemListTexts = catalogue('commands/results.problemListTexts', {
   sameAmount: 'same amount',
   effect: ({ changes }: { changes: string }) => `the correction, debit +: ${changes}`,
   remarks: 'Remarks about posted documents, with the sum of the amounts concerned:',
+  openingRemarks:
+    'Remarks about documents from before the start date, which the opening balances contain, with the sum of the amounts concerned:',
   ofCode: '`vetledger problems --code CODE` lists the documents of a code.',
   todo: ({ todo }: { todo: string }) => `what to do: ${todo}`,
   installation: ({ installation }: { installation: number }) => `installation ${installation}  `,

@@ -54,6 +54,7 @@ test('a line for each cause, then the documents of each, once; what a document l
     {
       remarks: [
         { installation: 4711, code: 'overpaid', count: 2, amount: '12.50', todo: 'Pay it back.' },
+        { installation: 4711, code: 'opening_changed', count: 1, amount: '70.00', todo: 'Compare.' },
         { installation: 4711, code: 'payer_name_changed', count: 384, amount: null, todo: 'Nothing.' },
       ],
       not_judged: 1,
@@ -100,6 +101,10 @@ Remarks about posted documents, with the sum of the amounts concerned:
       what to do: Pay it back.
   384  payer_name_changed         The payer has another name in the source than in the entry. Key, VAT number and country are the same (R8).
       what to do: Nothing.
+
+Remarks about documents from before the start date, which the opening balances contain, with the sum of the amounts concerned:
+  1  opening_changed  70.00  A document dated before start_date was created, voided or changed on or after it. The opening balances may be wrong.
+      what to do: Compare.
 \`vetledger problems --code CODE\` lists the documents of a code.`);
 });
 
