@@ -8,6 +8,8 @@ import { loadDialect } from '../../src/config/dialect.ts';
 import { loadChart, loadMapping, loadSpecs } from '../../src/config/mapping-files.ts';
 import { accountsNamed } from '../../src/mapping/accounts-written.ts';
 import { checkAgainstChart } from '../../src/mapping/check-chart.ts';
+import { parseMapping } from '../../src/mapping/parse.ts';
+import { parseSpecs } from '../../src/mapping/specs.ts';
 
 const folder = fileURLToPath(new URL('../../mappings/', import.meta.url));
 const mappings = readdirSync(folder).filter(
@@ -40,6 +42,30 @@ test.each(['finland.yaml', 'generic.yaml', 'germany-skr04.yaml', 'germany.yaml',
     expect(checkAgainstChart(accountsNamed(mapping), chart!.chart)).toEqual([]);
   },
 );
+
+test.each([
+  ['finland.yaml', '125.50', { 1779: '125.50', 2861: '-125.50', 2862: '25.50', 2939: '-25.50' }],
+  ['sweden.yaml', '125.00', { 1580: '125.00', 2420: '-125.00', 2428: '25.00', 2611: '-25.00' }],
+])('%s: its commented lines post the VAT of a prepayment', async (name, paid, lines) => {
+  const text = readFileSync(folder + name, 'utf8').replace(/^ {2}# (prepayment_vat: )/gm, '  $1');
+  const read = parseMapping(parse(text));
+  if ('errors' in read) throw new Error(read.errors.join('; '));
+  const chart = await loadChart(read.mapping, folder + name);
+  expect(checkAgainstChart(accountsNamed(read.mapping), chart!.chart)).toEqual([]);
+  const entry = Object.entries(lines).map(([account, amount]) => `          ${account} ${amount}\n`);
+  const specs = parseSpecs(
+    `start_date: 2026-01-01
+cases:
+  - name: a prepayment by mobile
+    prepayments:
+      - {payment_type: 7, paid: ${paid}, created: 2026-02-01}
+    entries: |
+      2026-02-01 prepayment 1
+${entry.join('')}`,
+  );
+  if ('errors' in specs) throw new Error(specs.errors.join('; '));
+  expect(runSpecs(specs.specs, read.mapping, loadDialect()).flatMap(({ differences }) => differences)).toEqual([]);
+});
 
 test.each(mappings)('%s fits the JSON schema that editors check it by', (name) => {
   const read = (file: string) => readFileSync(folder + file, 'utf8');
