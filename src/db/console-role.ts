@@ -14,7 +14,7 @@ export const consoleSchema = 'vetledger_console';
 const setting = 'vetledger.installations';
 
 /** Tables of the whole database. They contain no data of a single installation. */
-const globalTables = ['migration', 'meta', 'daemon', 'backup', 'field_map'];
+const globalTables = ['migration', 'meta', 'daemon', 'backup', 'field_map', 'schedule_look', 'database_size'];
 
 /** Tables without a column `installation`: the text of this column begins with it. */
 const byEntryId: Record<string, string> = {

@@ -85,6 +85,31 @@ export async function noteStep(
   );
 }
 
+/** An open step, for a page. */
+export interface ShownStep {
+  runId: string;
+  step: string;
+  attempt: number;
+  waitsFor: string | null;
+  waitsSince: Date | null;
+  trouble: Trouble | null;
+  notedAt: Date;
+}
+
+/** The open steps of an installation, the oldest note first. */
+export function openSteps(db: Connection, installation: number): Promise<ShownStep[]> {
+  return rows(
+    db,
+    {
+      ...{ runId: text, step: text, attempt: integer, waitsFor: nullable(text), waitsSince: nullable(instant) },
+      ...{ trouble: troubleColumn, notedAt: instant },
+    },
+    `select run_id as "runId", step, attempt, waits_for as "waitsFor", waits_since as "waitsSince", trouble, noted_at as "notedAt"
+     from open_step where installation = ? order by noted_at`,
+    [installation],
+  );
+}
+
 /** Removes the row of this attempt or an earlier one. */
 export async function removeStep(db: Connection, { runId, activity }: StepKey, attempt: number): Promise<void> {
   await execute(db, `delete from open_step where ${ofActivity} and attempt <= ?`, [runId, activity, attempt]);

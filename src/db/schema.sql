@@ -219,6 +219,12 @@ create table daemon (
   constraint daemon_pkey PRIMARY KEY (id)
 );
 
+create table database_size (
+  day date not null,
+  bytes bigint not null,
+  constraint database_size_pkey PRIMARY KEY (day)
+);
+
 create table department_lock (
   installation bigint not null,
   department bigint not null,
@@ -919,6 +925,12 @@ create table reconcile_verdict (
   constraint reconcile_verdict_pkey PRIMARY KEY (installation)
 );
 
+create table schedule_look (
+  task_queue text not null,
+  seen_at timestamp with time zone not null,
+  constraint schedule_look_pkey PRIMARY KEY (task_queue)
+);
+
 create table schedule_watch (
   installation bigint not null,
   task_queue text not null,
@@ -928,6 +940,8 @@ create table schedule_watch (
   missed_at timestamp with time zone,
   paused boolean not null,
   note text,
+  next_at timestamp with time zone,
+  is_missing boolean not null default false,
   constraint schedule_watch_pkey PRIMARY KEY (installation, task_queue)
 );
 

@@ -2,7 +2,7 @@ import { lateAfterSeconds, type Schedule, type Situation } from '../domain/inter
 import type { SignInState } from '../practice/sign-in-store.ts';
 import { chainNames } from '../reconcile/verdict.ts';
 import type { PauseState } from '../sync/pauses.ts';
-import type { WatchedSchedule } from '../sync/schedule-state.ts';
+import type { ScheduleCounters, WatchedSchedule } from '../sync/schedule-state.ts';
 import { healthCauses } from '../texts/findings/health.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 import type { DeliveryStatus } from './delivery-status.ts';
@@ -37,7 +37,7 @@ export interface Findings {
    * failed windows in a row, or the error of an open window's steps.
    */
   present?: PresentCause | null;
-  watched: WatchedSchedule | null;
+  watched: (ScheduleCounters & Pick<WatchedSchedule, 'missedAt'>) | null;
   /** The reason why no window may open at all: the configuration belongs to other books. */
   refused: PlainError | null;
   /** The error if Temporal does not answer. Null if it answers, or if this was not checked. */

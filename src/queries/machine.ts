@@ -37,22 +37,35 @@ export interface DatabaseState {
   schema: string;
   migratedAt: Date;
   bytes: number;
+  /** How much it has grown since this number of days. Null before a daemon has stored a size on an earlier day. */
+  growth: { days: number; bytes: number } | null;
   /** Whether it accepts no writes, as a standby does. */
   isReadOnly: boolean;
   /** When the last backup ended. Null if none has succeeded. */
   backupSecondsAgo: number | null;
 }
 
-export function databaseState(db: Connection): Promise<DatabaseState> {
-  return row(
+/** Growth is measured over this number of days, or fewer if the database is younger. */
+const growthDays = 30;
+
+export async function databaseState(db: Connection): Promise<DatabaseState> {
+  const found = await row(
     db,
     {
       ...{ version: text, schema: text, migratedAt: instant, bytes: integer, isReadOnly: bool },
-      backupSecondsAgo: nullable(integer),
+      ...{ backupSecondsAgo: nullable(integer), days: nullable(integer), before: nullable(integer) },
     },
     `select current_setting('server_version') as version, m.name as schema, m.applied_at as "migratedAt",
        pg_database_size(current_database()) as bytes, pg_is_in_recovery() as "isReadOnly",
-       (select extract(epoch from clock_timestamp() - finished_at)::bigint from backup) as "backupSecondsAgo"
-     from migration m order by m.name desc limit 1`,
+       (select extract(epoch from clock_timestamp() - finished_at)::bigint from backup) as "backupSecondsAgo",
+       s.days, s.bytes as before
+     from migration m left join lateral (
+       select (clock_timestamp() at time zone 'utc')::date - day as days, bytes from database_size
+       where day between (clock_timestamp() at time zone 'utc')::date - ?::int and (clock_timestamp() at time zone 'utc')::date - 1
+       order by day limit 1) s on true
+     order by m.name desc limit 1`,
+    [growthDays],
   );
+  const { days, before, ...state } = found;
+  return { ...state, growth: days === null || before === null ? null : { days, bytes: state.bytes - before } };
 }

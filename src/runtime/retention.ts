@@ -41,6 +41,15 @@ export async function claimPruning(db: Db): Promise<boolean> {
   return claimed > 0;
 }
 
+/** Stores the size of the database of this day. */
+export async function noteSize(db: Db): Promise<void> {
+  await execute(
+    db,
+    `insert into database_size (day, bytes) values ((clock_timestamp() at time zone 'utc')::date, pg_database_size(current_database()))
+     on conflict (day) do update set bytes = excluded.bytes`,
+  );
+}
+
 /**
  * Removes rows older than the retention in small batches: windows, replaced versions of records, abandoned walks, ended
  * daemons, expired slots, steps of ended runs, and mails. It never removes a version that an entry was posted from, nor any

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { bool, instant, integer, nullable, type RowOf, text } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import type { InstallationId } from '../terms.ts';
@@ -78,7 +77,16 @@ const counterShape = {
 /** The counters of an installation's Schedule. */
 export type ScheduleCounters = RowOf<typeof counterShape>;
 
-const watchShape = { ...counterShape, missedAt: nullable(instant) };
+const watchShape = {
+  ...counterShape,
+  missedAt: nullable(instant),
+  /** When the next window is due. Null if the Schedule is paused, or was not listed yet. */
+  nextAt: nullable(instant),
+  /** Whether Temporal's list lacked the Schedule. */
+  isMissing: bool,
+  /** When a daemon last read Temporal's list. */
+  seenAt: nullable(instant),
+};
 
 /** The last state of an installation's Schedule that the daemon saw. */
 export type WatchedSchedule = RowOf<typeof watchShape>;
@@ -91,7 +99,9 @@ export function watchedSchedules(
   return rows(
     db,
     watchShape,
-    `select installation, missed, skipped, dropped, paused, note, missed_at as "missedAt" from schedule_watch
+    `select installation, missed, skipped, dropped, paused, note, missed_at as "missedAt", next_at as "nextAt",
+       is_missing as "isMissing", seen_at as "seenAt"
+     from schedule_watch left join schedule_look using (task_queue)
      where installation = any(?) and task_queue = ? and missed is not null`,
     [installations, taskQueue],
   );
@@ -149,7 +159,8 @@ export async function otherSchedules(
  */
 export async function noteSchedule(db: Connection, taskQueue: string, counters: ScheduleCounters): Promise<number> {
   const [before] = await watchedSchedules(db, [counters.installation], taskQueue);
-  if (before && isDeepStrictEqual({ ...before, missedAt: null }, { ...counters, missedAt: null })) return 0;
+  const isSame = (name: keyof ScheduleCounters) => before?.[name] === counters[name];
+  if ((Object.keys(counterShape) as (keyof ScheduleCounters)[]).every(isSame)) return 0;
   const { installation, missed, skipped, dropped, paused, note } = counters;
   const grown = before === undefined ? 0 : Math.max(0, missed + dropped - before.missed - before.dropped);
   await execute(
@@ -162,4 +173,30 @@ export async function noteSchedule(db: Connection, taskQueue: string, counters: 
     [installation, taskQueue, missed, skipped, dropped, grown, paused, note],
   );
   return grown;
+}
+
+/** A Schedule in Temporal's list. `isMissing`: the list lacks it. */
+export type ListedSchedule = Pick<WatchedSchedule, 'installation' | 'nextAt' | 'isMissing'>;
+
+/** Stores Temporal's list of Schedules. Only what has changed is written, and the time of the list once for all. */
+export async function noteListed(db: Connection, taskQueue: string, listed: readonly ListedSchedule[]): Promise<void> {
+  await execute(
+    db,
+    `insert into schedule_look (task_queue, seen_at) values (?, clock_timestamp())
+     on conflict (task_queue) do update set seen_at = excluded.seen_at`,
+    [taskQueue],
+  );
+  await execute(
+    db,
+    `update schedule_watch s set next_at = l.next_at, is_missing = l.is_missing
+     from unnest(?::bigint[], ?::timestamptz[], ?::boolean[]) l (installation, next_at, is_missing)
+     where s.installation = l.installation and s.task_queue = ?
+       and (s.next_at, s.is_missing) is distinct from (l.next_at, l.is_missing)`,
+    [
+      listed.map(({ installation }) => installation),
+      listed.map(({ nextAt }) => nextAt),
+      listed.map(({ isMissing }) => isMissing),
+      taskQueue,
+    ],
+  );
 }

@@ -2,7 +2,7 @@ import type { StepProgress } from '../../activities/deps.ts';
 import { type Receiver, startReceiver } from '../http/webhooks.ts';
 import type { App } from '../runtime/app.ts';
 import { startRenewing } from '../runtime/binding/renew.ts';
-import { claimPruning, prune } from '../runtime/retention.ts';
+import { claimPruning, noteSize, prune } from '../runtime/retention.ts';
 import { systemClock } from '../runtime/system-clock.ts';
 import { type Engine, type EngineOptions, startEngine } from '../runtime/worker.ts';
 import { startActing } from './acting.ts';
@@ -191,6 +191,7 @@ function startPruning(app: App): { stop(): Promise<void> } {
   const ask = async () => {
     try {
       if (!(await claimPruning(app.db))) return;
+      await noteSize(app.db);
       app.log.info(
         await prune(app.db, app.config.retention, stopping.signal),
         'rows older than the retention were removed',

@@ -14,7 +14,13 @@ import type { App } from '../runtime/app.ts';
 import { ensureBound } from '../runtime/binding/bind.ts';
 import type { Engine } from '../runtime/worker.ts';
 import { type PauseState, pauseStates } from '../sync/pauses.ts';
-import { noteSchedule, type ScheduleCounters, type WindowPace, windowPaces } from '../sync/schedule-state.ts';
+import {
+  noteListed,
+  noteSchedule,
+  type ScheduleCounters,
+  type WindowPace,
+  windowPaces,
+} from '../sync/schedule-state.ts';
 import { answered, eachInstallation, hasOutage } from './each-installation.ts';
 import { isPausedByOthers, PauseEvents, wantedState } from './pausing.ts';
 import { scheduleId } from './schedule-names.ts';
@@ -188,7 +194,16 @@ export class Watcher {
     const app = this.#app;
     const { client } = this.#engine;
     const listed = await answered(client, () => this.#listed());
-    const shownOf = (installation: number) => listed.get(scheduleId(app, installation));
+    const shownOf = (installation: number) => listed.get(scheduleId(app, installation))?.state;
+    await noteListed(
+      app.db,
+      app.config.temporal.taskQueue,
+      this.#paces.map(({ installation }) => {
+        const found = listed.get(scheduleId(app, installation));
+        const next = found === undefined || found.state.paused ? null : (found.info.nextActionTimes[0] ?? null);
+        return { installation, nextAt: next, isMissing: found === undefined };
+      }),
+    );
     if (this.#paces.some(({ installation }) => shownOf(installation) === undefined)) {
       await answered(client, () => ensureBound(app, client, { renews: false }));
     }
@@ -209,9 +224,9 @@ export class Watcher {
     });
   }
 
-  async #listed(): Promise<Map<string, ScheduleSummary['state']>> {
-    const listed = new Map<string, ScheduleSummary['state']>();
-    for await (const { scheduleId: id, state } of this.#engine.client.schedule.list()) listed.set(id, state);
+  async #listed(): Promise<Map<string, ScheduleSummary>> {
+    const listed = new Map<string, ScheduleSummary>();
+    for await (const summary of this.#engine.client.schedule.list()) listed.set(summary.scheduleId, summary);
     return listed;
   }
 

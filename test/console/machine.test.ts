@@ -66,11 +66,34 @@ test('processes have ages; old ones are stale, and other versions are marked', a
   expect(by('gone')?.[3]).toBe('0.0.9');
   expect(body.match(/class="stale"/g)).toHaveLength(8);
   expect(body).toContain('3 hours ago');
-  expect(schedules?.rows.map((row) => row.slice(1, 3))).toEqual([['runs', '2']]);
+  expect(schedules?.rows.map((row) => [row[1], row[4]])).toEqual([['runs', '2']]);
   expect(body).toContain('1 waiting after a failure');
   expect(body).not.toContain(String(foreign));
 });
 
 test('an accountant has no such page', async () => {
   expect((await (await site.signedIn('accountant')).get('/machine')).statusCode).toBe(404);
+});
+
+test('Schedules have their next window and the age of the sight; missing ones, and an old sight, are marked', async () => {
+  await execute(owner, `update schedule_watch set next_at = '2026-03-10T09:05:00Z' where installation = ?`, [own]);
+  await execute(owner, `insert into schedule_look (task_queue, seen_at) values ('vetledger', '2026-03-10T08:59:30Z')`);
+  const ofOwn = async () => (await page()).split('>Schedules<')[1]?.split('</section>')[0] ?? '';
+  expect(await ofOwn()).toContain('2026-03-10 09:05:00');
+  expect(await ofOwn()).toContain('>30 seconds ago<');
+  expect(await ofOwn()).not.toContain('class="stale"');
+  await execute(owner, `update schedule_look set seen_at = '2026-03-10T08:58:00Z'`);
+  expect(await ofOwn()).toContain('<span class="stale">2 minutes ago</span>');
+  await execute(owner, 'update schedule_watch set is_missing = true where installation = ?', [own]);
+  expect(await ofOwn()).toContain('missing in Temporal');
+});
+
+test('the growth of the database is that of the stored sizes', async () => {
+  expect(await page()).not.toContain('more than');
+  await execute(
+    owner,
+    `insert into database_size select (clock_timestamp() at time zone 'utc')::date - n, pg_database_size(current_database()) - n * 1048576
+     from unnest(array[40, 12, 3]) n`,
+  );
+  expect(await page()).toMatch(/12 MB more than 12 days ago/);
 });

@@ -13,6 +13,8 @@ const global: Record<string, string> = {
   meta: 'the id of the database',
   daemon: 'the running processes',
   backup: 'the time of the last backup',
+  database_size: 'the size of the database by day',
+  schedule_look: 'the time of the last list of Schedules',
   field_map: 'names of fields of the practice API',
 };
 /** Tables that the console does not read. */

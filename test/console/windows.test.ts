@@ -112,3 +112,27 @@ test('the band of a time line has a hole where no closed window has read', () =>
   ]);
   expect(windows.map(shapeOf)).toEqual(['closed', 'closed', 'failed', 'closed', 'other']);
 });
+
+test('running work has its step, wait and last cause, with a link into Temporal', async () => {
+  await execute(database.owner, `delete from sync_window where outcome = 'open'`);
+  expect((await operator.get(`/${own}/windows`)).body).toContain('Nothing runs.');
+  await addWindow(301, { outcome: 'open' });
+  const trouble = {
+    error: { code: 'timeout', message: `no answer from ${hostileName}`, todo: 'Wait.' },
+    times: 3,
+    at: '2026-03-10T08:20:00Z',
+    failingSince: '2026-03-10T08:00:00Z',
+    since: '2026-03-10T08:00:00Z',
+  };
+  await execute(
+    database.owner,
+    `insert into open_step (run_id, activity, installation, step, attempt, is_ended, unexplained, trouble, api, waits_for, waits_since)
+     values (?, 'a', ?, 'pullRows', 4, true, 0, ?, '{}', 'the rate budget', '2026-03-10T08:30:00Z')`,
+    [`${own}-301`, own, JSON.stringify(trouble)],
+  );
+  const { body } = await operator.get(`/${own}/windows`);
+  const running = body.split('Running work')[1]?.split('</section>')[0] ?? '';
+  for (const text of ['pullRows', '>4<', 'the rate budget', '2026-03-10 10:30:00', 'no answer from &lt;img', 'Wait.'])
+    expect(running).toContain(text);
+  expect(running).toContain(`href="https://temporal.example/ui/namespaces/default/workflows/w301/${own}-301/history"`);
+});

@@ -343,9 +343,10 @@ describe('the watch', () => {
     missed.set(321, 1);
     await round(watcher);
     expect(said).toMatchObject([{ level: 'warn', fields: { installation: 320, missed: 5 } }]);
+    const listed = { nextAt: expect.any(Date), isMissing: false, seenAt: expect.any(Date) };
     expect(await watchedSchedules(db, [320, 321], 'vetledger')).toMatchObject([
-      { installation: 320, missed: 5, missedAt: expect.any(Date) },
-      { installation: 321, missed: 1, missedAt: expect.any(Date) },
+      { installation: 320, missed: 5, missedAt: expect.any(Date), ...listed },
+      { installation: 321, missed: 1, missedAt: expect.any(Date), ...listed },
     ]);
     now = new Date(now.getTime() + 400_000);
     await closed(320, 0);

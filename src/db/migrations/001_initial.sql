@@ -151,6 +151,12 @@ create table backup (
   is_only boolean primary key default true check (is_only)
 );
 
+-- The size of the database once a day (src/runtime/retention.ts), for its growth.
+create table database_size (
+  day date primary key,
+  bytes bigint not null
+);
+
 ---------------------------------------------------------------------------------------------------- actions
 -- Decisions of users (src/actions): who requested what, and its one outcome. Both tables are links of one hash chain
 -- per installation, and of one for decisions about the whole database (installation null).
@@ -570,7 +576,17 @@ create table schedule_watch (
   missed_at timestamptz,
   paused boolean not null,
   note text,
+  -- When the next window is due, by Temporal's list. Null if the Schedule is paused, or was not listed yet.
+  next_at timestamptz,
+  -- Whether Temporal's list lacked the Schedule. The watch then makes it again.
+  is_missing boolean not null default false,
   primary key (installation, task_queue)
+);
+
+-- When a daemon last read Temporal's list of Schedules.
+create table schedule_look (
+  task_queue text primary key,
+  seen_at timestamptz not null
 );
 
 -- Whether an installation's windows are paused. The row decides, and the Schedule in Temporal follows it.

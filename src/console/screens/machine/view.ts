@@ -10,10 +10,7 @@ import { timeIn } from '../../../wording/words.ts';
 import { type Content, html, type Node } from '../../html.ts';
 import { facts } from '../../parts/facts.ts';
 import { table } from '../../parts/table.ts';
-import { ago } from '../../parts/times.ts';
-
-/** A process without a sign of life for longer is shown as stale. */
-const staleSeconds = 60;
+import { ago, seen, staleSeconds } from '../../parts/times.ts';
 
 interface Shown {
   now: Date;
@@ -70,17 +67,28 @@ function databaseView({ database, version, now }: Shown): Node {
   return facts([
     [texts.serverVersion, database.version],
     [texts.schema, texts.schemaText({ name, at: at(migratedAt) })],
-    [texts.size, texts.sizeText({ megabytes: Math.ceil(database.bytes / 1_048_576) })],
+    [texts.size, sizeText(database)],
     [texts.writes, database.isReadOnly ? html`<span class="needed">${texts.readOnly}</span>` : texts.accepted],
-    [texts.backup, backup === null ? html`<span class="needed">${texts.noBackup}</span>` : secondsAgo(backup, now)],
+    [
+      texts.backup,
+      backup === null
+        ? html`<span class="needed">${texts.noBackup}</span>`
+        : texts.backupText({ ago: secondsAgo(backup, now) }),
+    ],
     [texts.console, version],
   ]);
+}
+
+function sizeText({ bytes, growth }: DatabaseState): string {
+  const megabytes = Math.ceil(bytes / 1_048_576);
+  if (growth === null) return texts.sizeText({ megabytes });
+  return texts.growthText({ megabytes, grown: Math.round(growth.bytes / 1_048_576), days: growth.days });
 }
 
 function schedulesView({ installations, schedules, paces, now }: Shown): Node {
   return table({
     columns: [
-      ...[texts.clinic, texts.state].map((title) => ({ title })),
+      ...[texts.clinic, texts.state, texts.next, texts.seen].map((title) => ({ title })),
       ...[texts.missed, texts.skipped, texts.dropped].map((title) => ({ title, isNumber: true })),
       { title: texts.lastWindow },
     ],
@@ -90,6 +98,8 @@ function schedulesView({ installations, schedules, paces, now }: Shown): Node {
       return [
         html`<a href=${`/${id}/windows`}>${labelOf({ id, name })}</a>`,
         stateView(watched),
+        watched?.nextAt && at(watched.nextAt),
+        watched?.seenAt && seen(watched.seenAt, now),
         ...[watched?.missed, watched?.skipped, watched?.dropped],
         opened === null ? labels.never : ago(opened, now, currentLanguage()),
       ];
@@ -97,8 +107,10 @@ function schedulesView({ installations, schedules, paces, now }: Shown): Node {
   });
 }
 
-function stateView(watched: WatchedSchedule | undefined): Content {
+/** The state of a Schedule: it runs, is paused by whom, or is missing. */
+export function stateView(watched: WatchedSchedule | undefined): Content {
   if (watched === undefined) return html`<span class="needed">${texts.noSchedule}</span>`;
+  if (watched.isMissing) return html`<span class="needed">${texts.missing}</span>`;
   if (!watched.paused) return texts.runs;
   return html`<span class="needed">${texts.paused({ note: watched.note ?? '' })}</span>`;
 }

@@ -1,6 +1,9 @@
+import { openSteps } from '../../../db/open-steps.ts';
+import { runningWork } from '../../../queries/running-work.ts';
 import { installationStatuses } from '../../../queries/status.ts';
 import { countWindows, drawnWindows, type RecordedWindow, recordedWindows } from '../../../queries/windows.ts';
 import { gapsOf } from '../../../sync/replay/gaps.ts';
+import { watchedSchedules } from '../../../sync/schedule-state.ts';
 import type { InstallationId } from '../../../terms.ts';
 import { screenNames } from '../../../texts/console/console.ts';
 import { html, type Node } from '../../html.ts';
@@ -49,6 +52,10 @@ async function show({ context, db, installation, query, rights, now }: Installat
     ...{ installation, query, status, now, span, from, page, rights },
     drawn: await drawnWindows(db, id, from, drawnAtMost + 1),
     gaps: await gapsOf(db, id),
+    context,
+    schedule: (await watchedSchedules(db, [id], config.temporal.taskQueue))[0],
+    running: await runningWork(db, id),
+    steps: await openSteps(db, id),
     totals: await countWindows(db, id, filter),
   };
   return {

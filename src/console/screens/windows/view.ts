@@ -1,8 +1,11 @@
 import type { InstallationConfig } from '../../../config/load-config.ts';
+import type { ShownStep } from '../../../db/open-steps.ts';
 import { shown } from '../../../languages/language.ts';
+import type { RunningWork } from '../../../queries/running-work.ts';
 import type { InstallationStatus } from '../../../queries/status.ts';
 import type { DrawnWindow, RecordedWindow, WindowState } from '../../../queries/windows.ts';
 import type { GapReport } from '../../../sync/replay/gaps.ts';
+import type { WatchedSchedule } from '../../../sync/schedule-state.ts';
 import { fieldTitles } from '../../../texts/commands/labels.ts';
 import { windowListTexts } from '../../../texts/commands/windows.ts';
 import { consoleTexts } from '../../../texts/console/console.ts';
@@ -12,13 +15,17 @@ import { columnTitles as columns } from '../../../texts/reports/columns.ts';
 import { gapText, readingOf, remedyOf } from '../../../wording/gaps.ts';
 import { budgetNote, scrubLines, windowFields } from '../../../wording/status.ts';
 import { codeWord, count, type TimeText, timeIn } from '../../../wording/words.ts';
+import type { ConsoleContext } from '../../context.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { facts } from '../../parts/facts.ts';
 import { choice, field } from '../../parts/fields.ts';
 import { pageLinks } from '../../parts/pages.ts';
 import { table } from '../../parts/table.ts';
+import { temporalLink } from '../../parts/temporal-link.ts';
+import { seen } from '../../parts/times.ts';
 import type { Rights } from '../../users/rights.ts';
 import { readingFields, windowForms } from '../actions/windows.ts';
+import { stateView } from '../machine/view.ts';
 import { type LineSpan, lineDays, windowKinds } from './filter.ts';
 import { legend, timeLine } from './time-line.ts';
 
@@ -33,6 +40,11 @@ interface Shown {
   span: LineSpan;
   from: Date;
   rights: Rights;
+  context: ConsoleContext;
+  schedule: WatchedSchedule | undefined;
+  running: readonly RunningWork[];
+  /** Steps with a wait, a failed attempt or a long run time. */
+  steps: readonly ShownStep[];
   /** One more than are drawn if there are more. */
   drawn: readonly DrawnWindow[];
   gaps: GapReport;
@@ -46,6 +58,8 @@ export function windowsView(of: Shown): Node {
   const path = `/${installation.id}/windows`;
   const fields = windowFields(status, at);
   return html`${facts([...fields, [fieldTitles.nextStep, shown(status.next_step)]])}
+    <section><h2>${texts.running}</h2>${runningView(of, at)}</section>
+    <section><h2>${texts.schedule}</h2>${scheduleView(of, at)}</section>
     <section>${lineView(of, path, at)}</section>
     <section><h2>${texts.gaps}</h2>${gapsView(of, at)}</section>
     <section><h2>${texts.budgets}</h2>${budgetsView(status, at)}</section>
@@ -72,6 +86,43 @@ function lineView({ drawn, from, now, span, query }: Shown, path: string, at: Ti
     </p>
     ${timeLine({ windows: drawn.slice(-drawnAtMost), from, to: now, at })} ${legend()}
     ${drawn.length > drawnAtMost ? html`<p class="dim">${texts.cut({ windows: drawnAtMost })}</p>` : null}`;
+}
+
+/** The running work with its open steps: what each waits for, and why its last attempt failed. */
+function runningView({ context, running, steps }: Shown, at: TimeText): Content {
+  if (running.length === 0) return html`<p>${texts.nothingRuns}</p>`;
+  const titles = [
+    texts.kind,
+    texts.workflow,
+    texts.step,
+    texts.attempt,
+    texts.waitsFor,
+    texts.since,
+    texts.cause,
+    texts.noted,
+  ];
+  return table({
+    columns: titles.map((title) => ({ title, isNumber: title === texts.attempt })),
+    rows: running.flatMap(({ kind, workflowId: workflow, runId: run }) => {
+      const heads = [codeWord(kind), html`${workflow} ${temporalLink(context, { workflow, run })}`];
+      const open = steps.filter((step) => step.runId === run);
+      if (open.length === 0) return [[...heads, ...Array<string>(6).fill('')]];
+      return open.map(({ step, attempt, waitsFor, waitsSince, trouble, notedAt }) => [
+        ...heads,
+        ...[step, attempt, waitsFor && shown(waitsFor), at(waitsSince ?? trouble?.since ?? notedAt)],
+        trouble && html`<span class="needed">${shown(trouble.error.message)}</span><br />${shown(trouble.error.todo)}`,
+        at(notedAt),
+      ]);
+    }),
+  });
+}
+
+function scheduleView({ schedule, now }: Shown, at: TimeText): Node {
+  return facts([
+    [texts.schedule, stateView(schedule)],
+    [texts.next, schedule?.nextAt && at(schedule.nextAt)],
+    [texts.seen, schedule?.seenAt && seen(schedule.seenAt, now)],
+  ]);
 }
 
 function gapsView({ installation: { id }, rights, gaps: { since, gaps } }: Shown, at: TimeText): Content {
