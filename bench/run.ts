@@ -21,6 +21,7 @@
 //     write-backs      (k) processor time, requests and weight of the write-back of a prepayment
 //     reconcile        (j) `vetledger reconcile` of 20,000 and 60,000 invoices: processor time and memory
 //     account-reports  (l) reports of accounts and a closing binder over 20,000 and 200,000 invoices: time and memory
+//     console          (m) pages of the console: 300 clinics of 2,000 invoices, and one of 200,000
 //     sandbox-read     (i) a bare read of 100,000 records from the sandbox beside that of an earlier revision (--against REVISION)
 //
 // Without a name, all scenarios run one after the other, which takes an hour and a half. Each writes its section of
@@ -34,6 +35,7 @@ import { writesSections } from './measure.ts';
 import { run } from './parts/processes.ts';
 import { type Services, startServices } from './parts/services.ts';
 import { accountReports } from './scenarios/account-reports.ts';
+import { consolePages } from './scenarios/console.ts';
 import { fullLoad, largeFullLoad } from './scenarios/full-load.ts';
 import { idle } from './scenarios/idle.ts';
 import { killed } from './scenarios/killed.ts';
@@ -74,6 +76,7 @@ const scenarios: Record<string, Scenario> = {
 /** Scenarios with separate servers. */
 const alone: Record<string, (quick: boolean) => Promise<void>> = {
   'account-reports': accountReports,
+  console: consolePages,
   'many-installations': (quick) =>
     manyInstallations({
       installations: Number(values.installations ?? (quick ? 8 : 300)),

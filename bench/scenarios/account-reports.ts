@@ -11,53 +11,13 @@ import { migrateAsOwner } from '../../src/runtime/database.ts';
 import { demoConfig, fromEnvironment } from '../../test/support/demo-config.ts';
 import { machine, writeSection } from '../measure.ts';
 import { count, fixed, median, table } from '../parts/figures.ts';
+import { entriesSql } from '../parts/history.ts';
 import { processWith, run, usageOf } from '../parts/processes.ts';
 
 const installation = 4711;
 const aimSeconds = 2;
 const binderAim = { seconds: 30, peakMb: 250 };
 const program = fileURLToPath(new URL('../../bin/vetledger.js', import.meta.url));
-
-/** Three years of entries: an invoice has six lines; 0.8 payments and 0.2 prepayments have two each. */
-const history = `
-  set search_path = vetledger;
-  set session_replication_role = replica;
-  create temp table doc as
-    select kind, id, date '2023-01-01' + (id * 1095 / of)::int as day, row_number() over (order by id::numeric / of, kind) as seq
-    from (select 'invoice' as kind, id, INVOICES as of from generate_series(1, INVOICES) id
-      union all select 'payment', id, INVOICES * 8 / 10 from generate_series(1, INVOICES * 8 / 10) id
-      union all select 'prepayment', id, INVOICES * 2 / 10 from generate_series(1, INVOICES * 2 / 10) id) d;
-  insert into entry (id, installation, kind, document_id, n, seq, entry_date, document_date, reason, description, idempotency_key,
-    input_hash, previous_hash, hash, vat_period, is_late, created_at)
-  select ${installation} || '/' || kind || '/' || id || '/1', ${installation}, kind, id, 1, seq, day, day, 'posted', kind || ' ' || id,
-    kind || id, 'past', 'past', 'past', to_char(day, 'YYYY-MM'), false, day + interval '1 day' + seq * interval '1 ms' from doc;
-  insert into voucher (entry_id, installation, journal, fiscal_year, number)
-  select id, installation, case kind when 'invoice' then 'S' when 'payment' then 'P' else 'A' end, 2023, seq from entry;
-  insert into entry_line (entry_id, line, account, role, side, amount, rule, mapped_by, party_code, department_id, dimension_1,
-    document_number, invoice_id, due_date, party_named, vat_group, vat_rate, vat_base, has_vat)
-  select e.id, l.line, l.account, l.role, l.side, l.amount, 'R1', 'roles', 'client:' || e.document_id % 9000, e.document_id % 3,
-    l.dimension, 'KU-' || e.document_id, case l.role when 'receivable' then e.document_id end,
-    case l.role when 'receivable' then e.document_date + 14 end, e.kind = 'invoice' and l.role = 'receivable',
-    l.vat, case when l.vat is not null then 24 end, case when l.vat is not null then l.amount end, l.vat is not null
-  from entry e cross join lateral (values
-    ('invoice', 1, '1700', 'receivable', 'debit', 181.00, null, null),
-    ('invoice', 2, (3010 + e.document_id % 12)::text, 'revenue', 'credit', 80.00, 'D' || e.document_id % 5, 'VAT 24'),
-    ('invoice', 3, (3030 + e.document_id % 7)::text, 'revenue', 'credit', 20.00, null, 'VAT 24'),
-    ('invoice', 4, '3060', 'revenue', 'credit', 50.00, null, 'VAT 14'),
-    ('invoice', 5, '2939', 'vat', 'credit', 24.00, null, 'VAT 24'),
-    ('invoice', 6, '2938', 'vat', 'credit', 7.00, null, 'VAT 14'),
-    ('payment', 1, '1910', 'card_clearing', 'debit', 181.00, null, null),
-    ('payment', 2, '1700', 'receivable', 'credit', 181.00, null, null),
-    ('prepayment', 1, '1910', 'card_clearing', 'debit', 50.00, null, null),
-    ('prepayment', 2, '2450', 'prepayment_liability', 'credit', 50.00, null, null)
-  ) l (kind, line, account, role, side, amount, dimension, vat) where l.kind = e.kind;
-  insert into entry_party_name (entry_id, party_code, name)
-  select entry_id, party_code, 'Client ' || party_code from entry_line where party_named;
-  insert into account_day (installation, entry_date, place, account, role, department_id, dimension_1, debit, credit)
-  select e.installation, e.entry_date, gen_random_uuid(), l.account, l.role, l.department_id, l.dimension_1,
-    coalesce(sum(l.amount) filter (where l.side = 'debit'), 0), coalesce(sum(l.amount) filter (where l.side = 'credit'), 0)
-  from entry e join entry_line l on l.entry_id = e.id group by 1, 2, 4, 5, 6, 7;
-  analyze`;
 
 const closed = '2025-11-30';
 const binder = ['export', '--binder', '2025-11'];
@@ -151,7 +111,8 @@ async function makeClinic(postgres: { url: string; ownerUrl: string }, invoices:
   await migrateAsOwner({ url: postgres.url, ownerUrl: postgres.ownerUrl });
   const client = new pg.Client({ connectionString: postgres.ownerUrl });
   await client.connect();
-  await client.query(history.replaceAll('INVOICES', String(invoices)));
+  await client.query(entriesSql({ clinic: installation, invoices }));
+  await client.query('analyze');
   await client.end();
   const db = openDatabase(postgres.url, { max: 1 });
   await closePeriods(db, [{ id: installation, today: '2026-01-01' }], closed);

@@ -19,7 +19,6 @@ const globalTables = ['migration', 'meta', 'daemon', 'backup', 'field_map', 'sch
 /** Tables without a column `installation`: the text of this column begins with it. */
 const byEntryId: Record<string, string> = {
   entry_line: 'entry_id',
-  entry_party_name: 'entry_id',
   summary_line: 'summary_id',
   summary_member: 'entry_id',
 };

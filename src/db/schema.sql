@@ -261,6 +261,7 @@ create table document (
   constraint document_refetch_check CHECK ((refetch = ANY (ARRAY['no'::text, 'wanted'::text, 'done'::text])))
 );
 CREATE INDEX document_dirty ON vetledger.document USING btree (installation, kind, id) WHERE dirty;
+CREATE INDEX document_draft ON vetledger.document USING btree (installation, document_date) WHERE (state = 'not_final'::text);
 CREATE INDEX document_in_future ON vetledger.document USING btree (installation, document_date) WHERE (problem_code = 'date_in_future'::text);
 CREATE INDEX document_problem ON vetledger.document USING btree (installation) WHERE (problem_code IS NOT NULL);
 CREATE INDEX document_refetch ON vetledger.document USING btree (installation) WHERE (refetch = 'wanted'::text);
@@ -349,12 +350,13 @@ create table entry_line (
 );
 
 create table entry_party_name (
+  installation bigint not null,
   entry_id text not null,
   party_code text not null,
   name text not null,
   constraint entry_party_name_pkey PRIMARY KEY (entry_id, party_code)
 );
-CREATE INDEX entry_party_name_party ON vetledger.entry_party_name USING btree (party_code);
+CREATE INDEX entry_party_name_party ON vetledger.entry_party_name USING btree (installation, party_code);
 
 create table entry_share (
   entry_id text not null,

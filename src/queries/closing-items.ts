@@ -7,7 +7,6 @@ import { dayAfter, daysBetween, instantOf } from '../domain/dates.ts';
 import { formatExact, formatMoney, Money } from '../domain/money.ts';
 import { lateProblems } from '../domain/problems.ts';
 import { undeliveredThrough } from '../erp/outbox/undelivered.ts';
-import { debitLessCredit } from '../ledger/journal/signed.ts';
 import { type CalendarDate, documentKinds, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
 import { type AccountPorts, findOwedAsRevenue } from './owed-as-revenue.ts';
 import { whoAndWhere } from './problem-documents.ts';
@@ -211,7 +210,7 @@ function drafts(
   );
 }
 
-/** Non-zero balances of the accounts that a close checks. */
+/** Non-zero balances of the accounts that a close checks, from the sums of days. */
 async function balancesAt(
   db: Connection,
   installation: InstallationId,
@@ -221,11 +220,10 @@ async function balancesAt(
   const found = await rows(
     db,
     { account: text, role: oneOf(lineRoles), balance: numeric },
-    `select l.account, l.role, ${debitLessCredit()} as balance
-     from entry e join entry_line l on l.entry_id = e.id
-     where e.installation = ? and e.entry_date <= ?::date and l.role = any(?)
-     group by l.account, l.role having ${debitLessCredit()} <> 0
-     order by l.account, l.role`,
+    `select account, role, sum(debit - credit) as balance from account_day
+     where installation = ? and entry_date <= ?::date and role = any(?)
+     group by account, role having sum(debit - credit) <> 0
+     order by account, role`,
     [installation, through, [...clearingRoles, ...liabilityRoles]],
   );
   return found.map(({ account, role, balance }) => ({

@@ -64,6 +64,10 @@ export async function rowUses(
     vat_account: row.vat_group_account,
   };
   const keys = Object.keys(fieldOf).join(', ');
+  const ofRow = recordFields('r.raw', 'rr', [...Object.values(fieldOf), row.sum, row.sum_vat, row.sum_total]);
+  const ofInvoice = recordFields('i.raw', 'ii', [
+    ...[invoice.department, invoice.invoice_date, invoice.consolidated_invoices],
+  ]);
   const found = await rows(
     db,
     {
@@ -79,32 +83,24 @@ export async function rowUses(
       last_date: nullable(text),
     },
     `with seen as (
-       select ${Object.keys(fieldOf)
-         .map((key) => `r.raw #>> ? as ${key}`)
-         .join(', ')}, ${idIn('i.raw #>> ?')} as department,
-         r.raw #>> ? as net, r.raw #>> ? as vat, r.raw #>> ? as gross, substring(i.raw #>> ? from ?) as day
+       select ${Object.entries(fieldOf)
+         .map(([key, field]) => `${ofRow.text(field)} as ${key}`)
+         .join(', ')}, ${idIn(ofInvoice.text(invoice.department))} as department,
+         ${ofRow.text(row.sum)} as net, ${ofRow.text(row.sum_vat)} as vat, ${ofRow.text(row.sum_total)} as gross,
+         substring(${ofInvoice.text(invoice.invoice_date)} from ?) as day
        from mirror_record r
        join mirror_record i on i.installation = r.installation and i.kind = 'invoice' and i.id = r.parent_id
+       ${ofInvoice.join} ${ofRow.join}
        left join document d on d.installation = i.installation and d.kind = 'invoice' and d.id = i.id
        where r.installation = ? and r.kind = 'row' and r.gone_at is null and i.gone_at is null and i.needs_rows
-         and coalesce(d.state, '') <> 'before_start' and coalesce(i.raw #>> ?, '[]') in ('[]', '')
+         and coalesce(d.state, '') <> 'before_start'
+         and coalesce(${ofInvoice.text(invoice.consolidated_invoices)}, '[]') in ('[]', '')
      )
      select ${keys}, department, count(*) as n, ${summed('net')} as net, ${summed('vat')} as vat, ${summed('gross')} as gross,
        bool_or(net ~ '[1-9]') as has_net, bool_or(vat ~ '[1-9]') as has_vat,
        min(day) as first_date, max(day) as last_date
      from seen where ${datedSince('day')} group by ${keys}, department`,
-    [
-      ...[...Object.values(fieldOf), invoice.department, row.sum, row.sum_vat, row.sum_total].map(path),
-      path(invoice.invoice_date),
-      calendarDay,
-      id,
-      path(invoice.consolidated_invoices),
-      decimal,
-      decimal,
-      decimal,
-      since,
-      since,
-    ],
+    [calendarDay, id, decimal, decimal, decimal, since, since],
   );
   return found.map((use) => ({
     account: named(use.account),
@@ -136,6 +132,11 @@ async function moneyUses(
   since: CalendarDate | null,
 ): Promise<MoneyUse[]> {
   const { payment, prepayment, invoice } = dialect.fields;
+  const ofPayment = recordFields('p.raw', 'pp', [payment.payment_type, payment.paid, payment.date_added]);
+  const ofPrepayment = recordFields('p.raw', 'pp', [
+    ...[prepayment.payment_type, prepayment.department, prepayment.paid, prepayment.created],
+  ]);
+  const ofInvoice = recordFields('i.raw', 'ii', [invoice.department]);
   const found = await rows(
     db,
     {
@@ -147,27 +148,24 @@ async function moneyUses(
       paid: nullable(numeric),
     },
     `with seen as (
-       select p.kind, p.id, p.raw #>> ? as type, ${idIn('i.raw #>> ?')} as department, p.raw #>> ? as paid,
-         substring(p.raw #>> ? from ?) as day, coalesce(o.state, '') = 'before_start' as opening
-       from mirror_record p
-       left join mirror_record i on i.installation = p.installation and i.kind = 'invoice' and i.id = p.parent_id
+       select p.kind, p.id, ${ofPayment.text(payment.payment_type)} as type,
+         ${idIn(ofInvoice.text(invoice.department))} as department, ${ofPayment.text(payment.paid)} as paid,
+         substring(${ofPayment.text(payment.date_added)} from ?) as day, coalesce(o.state, '') = 'before_start' as opening
+       from mirror_record p ${ofPayment.join}
+       left join (mirror_record i ${ofInvoice.join})
+         on i.installation = p.installation and i.kind = 'invoice' and i.id = p.parent_id
        left join document o on o.installation = p.installation and o.kind = 'invoice' and o.id = p.parent_id
        where p.installation = ? and p.kind = 'payment' and p.gone_at is null
        union all
-       select p.kind, p.id, p.raw #>> ?, ${idIn('p.raw #>> ?')}, p.raw #>> ?, substring(p.raw #>> ? from ?), false
-       from mirror_record p where p.installation = ? and p.kind = 'prepayment' and p.gone_at is null
+       select p.kind, p.id, ${ofPrepayment.text(prepayment.payment_type)}, ${idIn(ofPrepayment.text(prepayment.department))},
+         ${ofPrepayment.text(prepayment.paid)}, substring(${ofPrepayment.text(prepayment.created)} from ?), false
+       from mirror_record p ${ofPrepayment.join} where p.installation = ? and p.kind = 'prepayment' and p.gone_at is null
      )
      select seen.kind, type, department, opening, count(*) as n, ${summed('paid')} as paid
      from seen left join document d on d.installation = ? and d.kind = seen.kind and d.id = seen.id
      where coalesce(d.state, '') not in ('before_start', 'not_money') and ${datedSince('day')}
      group by seen.kind, type, department, opening`,
-    [
-      ...[path(payment.payment_type), path(invoice.department), path(payment.paid)],
-      ...[path(payment.date_added), calendarDay, id],
-      ...[path(prepayment.payment_type), path(prepayment.department), path(prepayment.paid)],
-      ...[path(prepayment.created), calendarDay, id],
-      ...[decimal, id, since, since],
-    ],
+    [calendarDay, id, calendarDay, id, decimal, id, since, since],
   );
   return found.map(({ type, n, paid, ...use }) => {
     const number = type === null ? null : parseMoney(type);
@@ -181,31 +179,53 @@ async function invoiceUses(
   since: CalendarDate | null,
 ): Promise<InvoiceUse[]> {
   const { invoice } = dialect.fields;
+  const of = recordFields('i.raw', 'ii', [
+    ...[
+      invoice.department,
+      invoice.consolidated_invoices,
+      invoice.client,
+      invoice.total_with_vat,
+      invoice.invoice_date,
+    ],
+  ]);
   const found = await rows(
     db,
     { department: nullable(integer), collector: bool, client: bool, n: integer, gross: nullable(numeric) },
     `with seen as (
-       select ${idIn('i.raw #>> ?')} as department, coalesce(i.raw #>> ?, '[]') not in ('[]', '') as collector,
-         coalesce(i.raw #>> ?, '') <> '' as client, i.raw #>> ? as gross,
-         substring(i.raw #>> ? from ?) as day
-       from mirror_record i
+       select ${idIn(of.text(invoice.department))} as department,
+         coalesce(${of.text(invoice.consolidated_invoices)}, '[]') not in ('[]', '') as collector,
+         coalesce(${of.text(invoice.client)}, '') <> '' as client, ${of.text(invoice.total_with_vat)} as gross,
+         substring(${of.text(invoice.invoice_date)} from ?) as day
+       from mirror_record i ${of.join}
        left join document d on d.installation = i.installation and d.kind = 'invoice' and d.id = i.id
        where i.installation = ? and i.kind = 'invoice' and i.gone_at is null and i.needs_rows
          and coalesce(d.state, '') <> 'before_start'
      )
      select department, collector, client, count(*) as n, ${summed('gross')} as gross
      from seen where ${datedSince('day')} group by department, collector, client`,
-    [
-      ...[invoice.department, invoice.consolidated_invoices, invoice.client, invoice.total_with_vat].map(path),
-      ...[path(invoice.invoice_date), calendarDay, id, decimal, since, since],
-    ],
+    [calendarDay, id, decimal, since, since],
   );
   return found.map(({ n, gross, ...use }) => ({ ...use, count: n, gross: moneyOf(gross) }));
 }
 
-/** A field name as a path for PostgreSQL's `#>>`: `vat_group.name` selects inside an object. */
-function path(field: string): string[] {
-  return field.split('.');
+/**
+ * Reads several fields of a record with one parse of its text: each `#>>` would parse it again. `text` is the SQL of a field's
+ * text, and `join` makes the fields visible.
+ */
+function recordFields(raw: string, alias: string, fields: readonly string[]) {
+  const quoted = (name: string) => `"${name.replaceAll('"', '""').replaceAll('?', '\\?')}"`;
+  const nested = new Set(fields.filter((field) => field.includes('.')).map((field) => field.split('.')[0]));
+  const names = [...new Set(fields.map((field) => field.split('.')[0] ?? ''))];
+  const columns = names.map((name) => `${quoted(name)} ${nested.has(name) ? 'json' : 'text'}`).join(', ');
+  return {
+    join: `cross join lateral json_to_record(${raw}) as ${alias} (${columns})`,
+    text: (field: string): string => {
+      const [name = '', ...inside] = field.split('.');
+      const column = `${alias}.${quoted(name)}`;
+      if (!nested.has(name)) return column;
+      return `${column} #>> array[${inside.map((each) => `'${each.replaceAll("'", "''").replaceAll('?', '\\?')}'`).join(', ')}]::text[]`;
+    },
+  };
 }
 
 /**

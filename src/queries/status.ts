@@ -91,6 +91,9 @@ export interface InstallationStatus {
   next_step: string;
 }
 
+/** The status without the counts that read all documents and all prepayments. */
+export type InstallationCondition = Omit<InstallationStatus, 'states' | 'write_backs'>;
+
 /** The number of documents by kind and state. */
 type DocumentStates = Record<'invoices' | 'payments' | 'prepayments', Record<string, number>>;
 
@@ -127,11 +130,27 @@ export interface StatusPorts {
   ticks?: readonly UntakenTick[];
 }
 
-/**
- * The status of these installations: lag, last window, rate budgets, states of their documents, and the next step. The
- * number of statements does not depend on the number of installations, except for those that have filed VAT returns.
- */
+/** The status of these installations, with the states of their documents. It reads all documents. */
 export async function installationStatuses(
+  ports: StatusPorts,
+  installations: readonly InstallationConfig[],
+): Promise<InstallationStatus[]> {
+  const ids = installations.map(({ id }) => id);
+  const states = await countStates(ports.db, ids);
+  const writeBacks = await writeBackCounts(ports.db, ids);
+  const conditions = await installationConditions(ports, installations);
+  return conditions.map((each) => ({
+    ...each,
+    states: states.get(each.installation) ?? noStates(),
+    write_backs: writeBacks.get(each.installation) ?? { confirmed: 0, unconfirmed: 0 },
+  }));
+}
+
+/**
+ * The condition of these installations: lag, last window, rate budgets, problems, and the next step. The number of statements does
+ * not depend on the number of installations, except for those that have filed VAT returns. Indexes limit what each one reads.
+ */
+export async function installationConditions(
   {
     db,
     now,
@@ -144,13 +163,13 @@ export async function installationStatuses(
     ticks = [],
   }: StatusPorts,
   installations: readonly InstallationConfig[],
-): Promise<InstallationStatus[]> {
+): Promise<InstallationCondition[]> {
   const ids = installations.map(({ id }) => id);
   const paces = byInstallation(await windowPaces(db, ids, schedule.idle?.afterWindows ?? 0));
   const newest = byInstallation(await newestWindows(db, ids));
   const presents = await presentCauses(db, ids);
   const watched = byInstallation(await watchedSchedules(db, ids, taskQueue));
-  const counted = await countDocuments(db, ids);
+  const problemsOf = await countProblems(db, ids);
   const othersOf = await countOtherProblems(db, ids);
   const usages = Map.groupBy(await budgetUsages(db, ids), ({ installation }) => installation);
   const scrubOf = await scrubStatuses(db, ids, now);
@@ -159,7 +178,6 @@ export async function installationStatuses(
   const pauses = await pauseStates(db, ids);
   const signIns = await signInStates(db, ids);
   const changed = await changedIdentities(db, installations);
-  const writeBacks = await writeBackCounts(db, ids);
   const lanes = await laneStatuses(db, ids);
   const verdictOf = await verdicts(db, installations);
   const reconcileOf = await reconcileStatuses(db, installations, { span: reconcileBetween, now });
@@ -167,7 +185,7 @@ export async function installationStatuses(
   return installations.map(({ id, name, timezone, scrubDays }) => {
     const { syncedTo = null, idleWindows = 0 } = paces.get(id) ?? {};
     const last = newest.get(id) ?? null;
-    const { states, problems: ofDocuments } = counted.get(id) ?? { states: noStates(), problems: 0 };
+    const ofDocuments = problemsOf.get(id) ?? 0;
     const others = othersOf.get(id) ?? 0;
     const budgets = usages.get(id) ?? [];
     const scrub = scrubOf(id, scrubDays);
@@ -220,11 +238,9 @@ export async function installationStatuses(
         ...{ missed_at: seen.missedAt, paused: seen.paused },
       },
       budgets: budgets.map(budgetStatus),
-      states,
       problems: ofDocuments + others,
       ...{ verdict, reconcile },
       seal: seals && seal ? { n: seal.n, seq: seal.seq, sealed_at: seal.sealed_at, unsealed: seal.unsealed } : null,
-      write_backs: writeBacks.get(id) ?? { confirmed: 0, unconfirmed: 0 },
       scrub,
       delivery,
       paused: pause && { by: pause.actedBy, reason: pause.reason, since: pause.since, via: 'command' },
@@ -280,26 +296,35 @@ function noStates(): DocumentStates {
   return { invoices: {}, payments: {}, prepayments: {} };
 }
 
-async function countDocuments(
+async function countProblems(
   db: Connection,
   installations: readonly InstallationId[],
-): Promise<Map<InstallationId, { states: DocumentStates; problems: number }>> {
+): Promise<Map<InstallationId, number>> {
   const found = await rows(
     db,
-    {
-      ...{ installation: integer, kind: oneOf(documentKinds), state: oneOf(documentStates) },
-      ...{ n: integer, problems: integer },
-    },
-    `select installation, kind, state, count(*) as n, count(*) filter (where ${hasOpenProblem}) as problems from document
+    { installation: integer, n: integer },
+    `select installation, count(*) as n from document where installation = any(?) and ${hasOpenProblem} group by installation`,
+    [installations],
+  );
+  return new Map(found.map(({ installation, n }) => [installation, n]));
+}
+
+async function countStates(
+  db: Connection,
+  installations: readonly InstallationId[],
+): Promise<Map<InstallationId, DocumentStates>> {
+  const found = await rows(
+    db,
+    { installation: integer, kind: oneOf(documentKinds), state: oneOf(documentStates), n: integer },
+    `select installation, kind, state, count(*) as n from document
      where installation = any(?) group by installation, kind, state order by installation, kind, state`,
     [installations],
   );
-  const counted = new Map<InstallationId, { states: DocumentStates; problems: number }>();
-  for (const { installation, kind, state, n, problems } of found) {
-    const of = counted.get(installation) ?? { states: noStates(), problems: 0 };
+  const counted = new Map<InstallationId, DocumentStates>();
+  for (const { installation, kind, state, n } of found) {
+    const of = counted.get(installation) ?? noStates();
     // The latest days of invoices are documents of our books, but not records of the source.
-    if (kind !== 'vat_due') of.states[plurals[kind]][state] = n;
-    of.problems += problems;
+    if (kind !== 'vat_due') of[plurals[kind]][state] = n;
     counted.set(installation, of);
   }
   return counted;

@@ -1,5 +1,6 @@
-import { date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
+import { date, integer, nullable, numeric, oneOf, type RowOf, text } from '../db/columns.ts';
 import { pages } from '../db/pages.ts';
+import { resultPages } from '../db/result-pages.ts';
 import { type Connection, row, rows } from '../db/rows.ts';
 import { formatMoney, Money, zero } from '../domain/money.ts';
 import { partColumn, type Split } from '../ledger/account-days.ts';
@@ -80,7 +81,95 @@ function fieldsOf({ kind, document, day, journal, year, n, number, description, 
   };
 }
 
-type BookLine = Awaited<ReturnType<typeof readLines>>[number][number];
+/** A figure of an account, or of a part of it. */
+export interface FigurePart extends Pick<AccountPart, 'account' | 'part' | 'opening'> {}
+
+/**
+ * The lines of all figures of a report from one pass over the books: a pass for each account would read every entry again.
+ * Figures are read in their order, each at most once, and lines of a figure that is not read are skipped.
+ */
+export class LinesOfFigures {
+  readonly #lines: AsyncGenerator<{ place: number; line: BookLine }>;
+  readonly #figures: readonly FigurePart[];
+  readonly #decimals: number;
+  #next: { place: number; line: BookLine } | null = null;
+
+  constructor(
+    db: Connection,
+    installation: InstallationId,
+    period: Period,
+    of: { split: Split | null; upToSeq: number | null; decimals: number; figures: readonly FigurePart[] },
+  ) {
+    this.#figures = of.figures;
+    this.#decimals = of.decimals;
+    this.#lines = linesByFigure(db, installation, period, of);
+  }
+
+  /** The lines of the figure at this place, in the order of dates. */
+  async *at(place: number): AsyncGenerator<LineFields> {
+    let balance = this.#figures[place]?.opening ?? zero;
+    for (;;) {
+      if (this.#next === null) {
+        const { value, done } = await this.#lines.next();
+        if (done) return;
+        this.#next = value;
+      }
+      const { place: found, line } = this.#next;
+      if (found > place) return;
+      this.#next = null;
+      if (found < place) continue;
+      const fields = fieldsOf(line);
+      balance = balance.plus(fields.debit).minus(fields.credit);
+      yield { ...fields, facts: { ...fields.facts, running_balance: formatMoney(balance, this.#decimals) } };
+    }
+  }
+}
+
+async function* linesByFigure(
+  db: Connection,
+  installation: InstallationId,
+  { from, through }: Period,
+  { split, upToSeq, figures }: { split: Split | null; upToSeq: number | null; figures: readonly FigurePart[] },
+): AsyncGenerator<{ place: number; line: BookLine }> {
+  const found = resultPages(
+    db,
+    { ...lineShape, place: integer },
+    `select ${lineColumns}, f.place
+     from entry e join entry_line l on l.entry_id = e.id
+     join unnest(?::text[], ?::text[]) with ordinality f(account, part, place)
+       on f.account = l.account and ${partColumn(split)} is not distinct from f.part
+     left join voucher v on v.entry_id = e.id
+     where e.installation = ? and e.entry_date >= ?::date and e.entry_date <= ?::date and ${isRecorded}
+     order by f.place, e.entry_date, e.seq, l.line`,
+    [
+      ...[figures.map(({ account }) => account), figures.map(({ part }) => part)],
+      ...[installation, from ?? '-infinity', through, upToSeq],
+    ],
+  );
+  for await (const page of found) for (const { place, ...line } of page) yield { place: place - 1, line };
+}
+
+type BookLine = RowOf<typeof lineShape>;
+
+const lineShape = {
+  ...{ day: date, seq: integer, kind: oneOf(documentKinds), document: integer, description: text },
+  ...{ journal: nullable(text), year: nullable(integer), n: nullable(integer), number: nullable(text) },
+  ...{ line: integer, account: text, role: oneOf(lineRoles), side: oneOf(sides), amount: numeric },
+  department: nullable(integer),
+  ...{ dimension_1: nullable(text), dimension_2: nullable(text), dimension_3: nullable(text) },
+};
+
+/** The number printed on the invoice whose receivable entry `e` opens or settles. */
+const printedNumber = `select o.document_number from entry_line o where o.entry_id = e.id and o.document_number is not null
+  order by o.line limit 1`;
+
+/** Columns of entry `e`, line `l` and voucher `v`. */
+const lineColumns = [
+  ...['e.entry_date as day', 'e.seq', 'e.kind', 'e.document_id as document', 'e.description'],
+  ...['v.journal', 'v.fiscal_year as year', 'v.number as n', `(${printedNumber}) as number`],
+  ...['l.line', 'l.account', 'l.role', 'l.side', 'l.amount', 'l.department_id as department'],
+  ...['l.dimension_1', 'l.dimension_2', 'l.dimension_3'],
+].join(', ');
 
 interface Only {
   /** One account; null for all. */
@@ -124,10 +213,7 @@ async function changeUpTo(
   return new Money(change);
 }
 
-/**
- * The lines of the next entries after one of them, a list for each entry. `number` is the number printed on the invoice
- * whose receivable the entry opens or settles.
- */
+/** The lines of the next entries after one of them, a list for each entry. */
 async function readLines(
   db: Connection,
   installation: InstallationId,
@@ -137,23 +223,14 @@ async function readLines(
 ) {
   const found = await rows(
     db,
-    {
-      ...{ day: date, seq: integer, kind: oneOf(documentKinds), document: integer, description: text },
-      ...{ journal: nullable(text), year: nullable(integer), n: nullable(integer), number: nullable(text) },
-      ...{ line: integer, account: text, role: oneOf(lineRoles), side: oneOf(sides), amount: numeric },
-      department: nullable(integer),
-      ...{ dimension_1: nullable(text), dimension_2: nullable(text), dimension_3: nullable(text) },
-    },
-    `select e.entry_date as day, e.seq, e.kind, e.document_id as document, e.description,
-       v.journal, v.fiscal_year as year, v.number as n,
-       (select o.document_number from entry_line o where o.entry_id = e.id and o.document_number is not null
-        order by o.line limit 1) as number,
-       l.line, l.account, l.role, l.side, l.amount, l.department_id as department, l.dimension_1, l.dimension_2, l.dimension_3
+    lineShape,
+    // Without `offset 0`, each page may read the lines of all years to find those on the account.
+    `select ${lineColumns}
      from (
        select * from entry
        where installation = ? and (entry_date, seq) > (?::date, ?::bigint) and entry_date <= ?::date
          and seq <= coalesce(?::bigint, seq)
-         and (?::text is null or exists (select from entry_line o where o.entry_id = entry.id and o.account = ?))
+         and (?::text is null or exists (select from entry_line o where o.entry_id = entry.id and o.account = ? offset 0))
        order by entry_date, seq limit ?
      ) e
      cross join lateral (select * from entry_line own where own.entry_id = e.id offset 0) l

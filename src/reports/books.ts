@@ -8,7 +8,7 @@ import type { AccountNames } from '../mapping/account-names.ts';
 import type { AccountType } from '../mapping/chart.ts';
 import { reportTexts, sectionTitles } from '../texts/reports/reports.ts';
 import { readAccountNames } from './account-names.ts';
-import { journalFacts, journalItems, type LineFields, lineFacts, lineItems } from './book-lines.ts';
+import { journalFacts, journalItems, type LineFields, LinesOfFigures, lineFacts, lineItems } from './book-lines.ts';
 import {
   type Asked,
   columnsOf,
@@ -92,7 +92,16 @@ function accountSection(
 ): Section {
   const keys = [...columnsOf('account', 'name', 'type'), ...(asked.split === null ? [] : columnsOf(asked.split))];
   const shape: SectionShape = { ...view.shape, keys, facts: asked.documents ? lineFacts : [] };
-  const figureOf = (account: Account, isAccount: boolean): Figure => {
+  // All accounts are read in one pass. The lines of one account are read a page at a time.
+  const all =
+    asked.documents && asked.account === null && books.after === null
+      ? new LinesOfFigures(db, installation.id, period, {
+          ...{ split: asked.split, upToSeq: books.upToSeq, decimals: installation.decimals },
+          figures: accounts.map((account) => ({ ...account, opening: opening(account) })),
+        })
+      : null;
+  const figureOf = (account: Account, place: number | null): Figure => {
+    const isAccount = place !== null;
     const amounts = view.amountsOf(account);
     const keysOf = {
       ...{ account: isAccount ? account.account : null, name: account.name, type: account.type },
@@ -113,11 +122,12 @@ function accountSection(
     const of = ({ debit, credit, document, facts, at }: LineFields): Item => ({
       ...{ keys: keysOf, document, facts, amounts: view.ofLine(debit, credit), at },
     });
-    return { keys: keysOf, amounts, items: itemsFrom(first, lineItems(db, installation.id, period, lines), of) };
+    const found = all === null ? lineItems(db, installation.id, period, lines) : all.at(place);
+    return { keys: keysOf, amounts, items: itemsFrom(first, found, of) };
   };
   return sectionOf(shape, [
-    ...accounts.map((account) => figureOf(account, true)),
-    ...more.map((account) => figureOf(account, false)),
+    ...accounts.map((account, place) => figureOf(account, place)),
+    ...more.map((account) => figureOf(account, null)),
   ]);
 }
 

@@ -100,11 +100,11 @@ async function balances(
   const found = await rows(
     db,
     { account: text, role: oneOf(lineRoles), before: numeric, balance: numeric },
-    `select l.account, l.role, ${debitLessCredit()} as balance,
-       coalesce(${debitLessCredit()} filter (where e.entry_date < ?::date), 0) as before
-     from entry e join entry_line l on l.entry_id = e.id
-     where e.installation = ? and e.entry_date <= ?::date and (l.account = any(?::text[]) or l.role = any(?::text[]))
-     group by l.account, l.role order by l.account, l.role`,
+    `select account, role, sum(debit - credit) as balance,
+       coalesce(sum(debit - credit) filter (where entry_date < ?::date), 0) as before
+     from account_day
+     where installation = ? and entry_date <= ?::date and (account = any(?::text[]) or role = any(?::text[]))
+     group by account, role order by account, role`,
     [from, id, through, [...new Set(items.map(({ keys }) => String(keys.account)))], cleared],
   );
   const figures = found.flatMap(({ account, role, ...row }): Item[] => {

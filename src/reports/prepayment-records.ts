@@ -186,7 +186,7 @@ export async function customerNames(
     { party: text, name: text },
     `select distinct on (n.party_code) n.party_code as party, n.name
      from entry_party_name n join entry e on e.id = n.entry_id
-     where e.installation = ? and n.party_code = any(?::text[]) and n.name is not null and ${isRecorded}
+     where n.installation = ? and n.party_code = any(?::text[]) and n.name is not null and ${isRecorded}
      order by n.party_code, e.seq desc`,
     [installation, parties, upToSeq],
   );

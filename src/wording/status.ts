@@ -1,13 +1,13 @@
 import { shown } from '../languages/language.ts';
 import type { LaneStatus } from '../queries/lanes.ts';
 import type { ScrubStatus } from '../queries/scrub.ts';
-import type { InstallationStatus } from '../queries/status.ts';
+import type { InstallationCondition } from '../queries/status.ts';
 import { labels, fieldTitles as titles } from '../texts/commands/labels.ts';
 import { statusTexts as texts } from '../texts/commands/status.ts';
 import { codeWord, count, duration, type Field, type TimeText } from './words.ts';
 
 /** The state of windows in words: health, last window, running work, pauses and missed windows. */
-export function windowFields(status: InstallationStatus, at: TimeText): Field[] {
+export function windowFields(status: InstallationCondition, at: TimeText): Field[] {
   const { lag_seconds, synced_to, last_window } = status;
   const isSynced = synced_to !== null && lag_seconds !== null;
   const fields: Field[] = [
@@ -54,7 +54,7 @@ export function windowFields(status: InstallationStatus, at: TimeText): Field[] 
 }
 
 /** The health in words. */
-export function healthText(health: InstallationStatus['health'], isLate: boolean): string {
+export function healthText(health: InstallationCondition['health'], isLate: boolean): string {
   return `${codeWord(health)}${isLate && health !== 'late' ? labels.late : ''}`;
 }
 
@@ -71,7 +71,7 @@ function laneFields(
 }
 
 /** What limits a rate budget now. Empty if nothing does. */
-export function budgetNote(budget: InstallationStatus['budgets'][number], at: TimeText): string {
+export function budgetNote(budget: InstallationCondition['budgets'][number], at: TimeText): string {
   return [
     budget.limit_now < budget.limit ? texts.lowered(budget) : '',
     budget.blocked_until ? texts.blocked({ at: at(budget.blocked_until) }) : '',

@@ -67,7 +67,10 @@ it.each([
     `insert into entry_line (entry_id, line, account, role, side, amount, rule, mapped_by)
      values (:id, 1, '1700', 'receivable', 'debit', 1, 'R1', 'x')`,
   ],
-  ['the name of a party', `insert into entry_party_name (entry_id, party_code, name) values (:id, 'client:1', 'x')`],
+  [
+    'the name of a party',
+    `insert into entry_party_name (installation, entry_id, party_code, name) values (1, :id, 'client:1', 'x')`,
+  ],
   [
     'a voucher',
     `insert into voucher (entry_id, installation, journal, fiscal_year, number) values (:id, 1, 'S', 2026, 1)`,

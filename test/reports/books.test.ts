@@ -121,6 +121,11 @@ async function sumsOfItems({ figures }: Section): Promise<Record<string, string>
   }
   return all;
 }
+async function factsOf(items: Section['figures'][number]['items']): Promise<unknown[]> {
+  const facts: unknown[] = [];
+  for await (const item of items) facts.push([item.document, item.facts]);
+  return facts;
+}
 const ofFigures = ({ figures }: Section) =>
   figures.map(({ amounts }) => Object.fromEntries(Object.entries(amounts).map(([name, of]) => [name, of.toFixed(2)])));
 
@@ -197,9 +202,21 @@ test('reports of random books are sums of their lines, for any period, split and
           expect(Money.sum(0, ...changes).toFixed(2)).toBe(money(change));
           const documents = { ...of, documents: true };
           for (const make of recordedBy === null ? [trialBalance, balanceSheet, income] : [trialBalance]) {
-            const [section] = await make(db, installation, period, documents);
-            expect(await sumsOfItems(section!)).toEqual(ofFigures(section!));
+            await db.transaction(async (trx) => {
+              const [section] = await make(trx, installation, period, documents);
+              expect(await sumsOfItems(section!)).toEqual(ofFigures(section!));
+            });
           }
+          // One pass over all accounts gives the lines that each account gives alone.
+          await db.transaction(async (trx) => {
+            const [section] = await trialBalance(trx, installation, period, documents);
+            for (const { keys, items } of section!.figures) {
+              if (typeof keys.account !== 'string') continue;
+              const alone = await accountLines(trx, installation, period, { ...documents, account: keys.account });
+              const own = alone[0]!.figures.find((each) => each.keys[split ?? 'account'] === keys[split ?? 'account']);
+              expect(await factsOf(items)).toEqual(await factsOf(own!.items));
+            }
+          });
           const [lineByLine] = await journal(db, installation, period, of);
           expect(await sumsOfItems(lineByLine!)).toEqual(ofFigures(lineByLine!));
         }

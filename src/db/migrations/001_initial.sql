@@ -676,6 +676,8 @@ create index document_problem on document (installation) where problem_code is n
 create index document_refetch on document (installation) where refetch = 'wanted';
 create index document_to_write_back on document (installation, id)
   where kind = 'prepayment' and state = 'posted' and entry_id is not null and written_entry_id is distinct from entry_id;
+-- Drafts, which each close lists.
+create index document_draft on document (installation, document_date) where state = 'not_final';
 -- Documents dated in the future, by the day on which each window judges them again.
 create index document_in_future on document (installation, document_date) where problem_code = 'date_in_future';
 
@@ -792,12 +794,14 @@ create table entry_line (
 
 -- Names of parties, outside the hash chain.
 create table entry_party_name (
+  installation bigint not null,
   entry_id text not null,
   party_code text not null,
   name text not null,
   primary key (entry_id, party_code)
 );
-create index entry_party_name_party on entry_party_name (party_code);
+-- Clients of several installations have the same codes.
+create index entry_party_name_party on entry_party_name (installation, party_code);
 
 -- The amounts that each entry took from prepayments, for installations that post VAT on prepayments at receipt
 -- (src/ledger/journal/shares.ts).

@@ -197,10 +197,10 @@ async function insert(trx: Connection, entries: LedgerEntry[], windowId: number 
   const own = insertion('entry', entryInsertTypes, entryRows);
   await execute(trx, `with line as (${lines.sql}) ${own.sql}`, [...lines.bindings, ...own.bindings]);
   await insertShares(trx, entries);
-  const names = entries.flatMap(({ id, lines }) => {
+  const names = entries.flatMap(({ id, installation, lines }) => {
     const parties = lines.flatMap(({ party }) => (party?.name ? [[party.code, party.name] as const] : []));
-    return [...new Map(parties)].map(([party_code, name]) => ({ entry_id: id, party_code, name }));
+    return [...new Map(parties)].map(([party_code, name]) => ({ installation, entry_id: id, party_code, name }));
   });
-  const types = { entry_id: 'text', party_code: 'text', name: 'text' };
+  const types = { installation: 'bigint', entry_id: 'text', party_code: 'text', name: 'text' };
   if (names.length > 0) await insertRows(trx, 'entry_party_name', types, names);
 }

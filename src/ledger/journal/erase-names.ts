@@ -8,9 +8,8 @@ export async function eraseNames(trx: Connection, installation: number, partyCod
   const erased = await rows(
     trx,
     { name: text },
-    `delete from entry_party_name n using entry e
-     where n.party_code = ? and e.id = n.entry_id and e.installation = ? returning n.name`,
-    [partyCode, installation],
+    'delete from entry_party_name where installation = ? and party_code = ? returning name',
+    [installation, partyCode],
   );
   return erased.map(({ name }) => name);
 }

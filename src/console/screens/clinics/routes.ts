@@ -1,7 +1,8 @@
+import type { OutsideReason } from '../../../documents/outside-books.ts';
 import { labelOf } from '../../../domain/installation-name.ts';
 import { currentLanguage, shown } from '../../../languages/language.ts';
 import { closedThroughOfAll } from '../../../ledger/close.ts';
-import { type InstallationStatus, installationStatuses } from '../../../queries/status.ts';
+import { type InstallationCondition, installationConditions } from '../../../queries/status.ts';
 import type { CalendarDate, InstallationId } from '../../../terms.ts';
 import { healthNames, clinicsTexts as texts } from '../../../texts/console/clinics.ts';
 import { type Content, html } from '../../html.ts';
@@ -31,7 +32,7 @@ async function show({ context, db, rights, now }: SignedInRequest): Promise<Answ
   const { config } = context;
   const ids = rights.where('read_operations');
   const chosen = config.installations.filter(({ id }) => ids.includes(id));
-  const statuses = await installationStatuses(
+  const statuses = await installationConditions(
     {
       ...{ db, now, schedule: config.schedule, taskQueue: config.temporal.taskQueue },
       ...{ seals: false, reconcileBetween: config.reconcileBetween },
@@ -59,22 +60,25 @@ async function show({ context, db, rights, now }: SignedInRequest): Promise<Answ
 }
 
 function clinicRow(
-  status: InstallationStatus,
+  status: InstallationCondition,
   closed: ReadonlyMap<InstallationId, CalendarDate>,
   now: Date,
   rights: Rights,
 ): Content[] {
-  const { installation: id, name, health, cause, delivery, states, verdict } = status;
+  const { installation: id, name, health, cause, delivery, verdict } = status;
   const label = labelOf({ id, name });
-  const count = (state: string) =>
-    [states.invoices, states.payments, states.prepayments].reduce((all, each) => all + (each[state] ?? 0), 0);
+  const count = (...reasons: OutsideReason[]) =>
+    Object.values(verdict.outside).reduce(
+      (all, of) => all + reasons.reduce((sum, reason) => sum + (of.reasons[reason]?.documents ?? 0), 0),
+      0,
+    );
   return [
     html`<a href=${rights.may('read_books', id) ? `/${id}/month` : `/${id}/windows`}>${label}</a>`,
     html`<span class=${['ok', 'new', 'waiting'].includes(health) ? undefined : 'needed'}>${healthNames[health]}</span>`,
     html`${status.last_window === null ? texts.never : ago(status.last_window.opened_at, now, currentLanguage())}
       ${windowForms.nudge_windows.link(rights, id)}`,
-    needed(count('held')),
-    needed(count('late')),
+    needed(count('held', 'missing_in_source')),
+    needed(count('late', 'change_held')),
     needed(delivery?.refused ?? 0),
     delivery?.left ?? '',
     closed.get(id) ?? html`<span class="dim">${texts.notClosed}</span>`,
@@ -83,7 +87,7 @@ function clinicRow(
   ];
 }
 
-function verdictText({ reconciled }: InstallationStatus['verdict'], now: Date): Content {
+function verdictText({ reconciled }: InstallationCondition['verdict'], now: Date): Content {
   if (reconciled === null) return html`<span class="dim">${texts.notChecked}</span>`;
   const at = ago(reconciled.checked_at, now, currentLanguage());
   if (reconciled.ok) return texts.agrees({ at });

@@ -2,7 +2,7 @@ import { loadVatForm } from '../../../config/vat-forms.ts';
 import { dateIn } from '../../../domain/dates.ts';
 import { lastMonth, makeReport } from '../../../queries/report.ts';
 import { vatReport } from '../../../queries/vat-report.ts';
-import type { ReportName } from '../../../reports/index.ts';
+import { type ReportName, reports } from '../../../reports/index.ts';
 import type { InstallationReport } from '../../../reports/installation-report.ts';
 import { reportCsv } from '../../../reports/report-csv.ts';
 import type { InstallationRequest } from '../../route.ts';
@@ -20,13 +20,25 @@ export async function chosenReport(
   const report = name === 'vat' ? await vatOf({ db, installation, now }, choice) : await madeOf();
   return { ...report, sections: narrowed(report.sections, choice) };
 
-  function madeOf(): Promise<InstallationReport> {
-    const { days, split, recordedBy, account, figure } = choice;
+  async function madeOf(): Promise<InstallationReport> {
+    const { days, split, recordedBy, figure } = choice;
+    const account = choice.account ?? (await accountOf({ db, installation, now }, name, choice));
     // The sum of a search and a file need all lines.
     const after = choice.search === '' && choice.csv === null ? choice.after : null;
     const documents = figure !== null || name === 'account' || name === 'journal';
     return makeReport(db, name, installation, { days, split, recordedBy, documents, account, after, now });
   }
+}
+
+/** The account of the chosen figure, so that only its lines are read. Null if the figure is of no account. */
+async function accountOf(reader: Reader, name: ReportName, choice: Choice): Promise<string | null> {
+  if (choice.figure === null || reports[name].of !== 'span') return null;
+  const { days, split, recordedBy } = choice;
+  const { sections } = await makeReport(reader.db, name, reader.installation, {
+    ...{ days, split, recordedBy, documents: false, account: null, now: reader.now },
+  });
+  const [figure] = narrowed(sections, choice).flatMap(({ figures }) => figures);
+  return typeof figure?.keys.account === 'string' ? figure.keys.account : null;
 }
 
 async function vatOf({ db, installation, now }: Reader, { days, form }: Choice): Promise<InstallationReport> {

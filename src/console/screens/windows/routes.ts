@@ -1,6 +1,6 @@
 import { openSteps } from '../../../db/open-steps.ts';
 import { runningWork } from '../../../queries/running-work.ts';
-import { installationStatuses } from '../../../queries/status.ts';
+import { installationConditions } from '../../../queries/status.ts';
 import { countWindows, drawnWindows, type RecordedWindow, recordedWindows } from '../../../queries/windows.ts';
 import { gapsOf } from '../../../sync/replay/gaps.ts';
 import { watchedSchedules } from '../../../sync/schedule-state.ts';
@@ -34,7 +34,7 @@ async function show({ context, db, installation, query, rights, now }: Installat
     return csvFile(`windows-${id}.csv`, csvHeading, found.map(csvCells));
   }
   const { config } = context;
-  const [status] = await installationStatuses(
+  const [status] = await installationConditions(
     {
       ...{ db, now, schedule: config.schedule, taskQueue: config.temporal.taskQueue },
       ...{ seals: false, reconcileBetween: config.reconcileBetween },

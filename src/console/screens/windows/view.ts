@@ -2,7 +2,7 @@ import type { InstallationConfig } from '../../../config/load-config.ts';
 import type { ShownStep } from '../../../db/open-steps.ts';
 import { shown } from '../../../languages/language.ts';
 import type { RunningWork } from '../../../queries/running-work.ts';
-import type { InstallationStatus } from '../../../queries/status.ts';
+import type { InstallationCondition } from '../../../queries/status.ts';
 import type { DrawnWindow, RecordedWindow, WindowState } from '../../../queries/windows.ts';
 import type { GapReport } from '../../../sync/replay/gaps.ts';
 import type { WatchedSchedule } from '../../../sync/schedule-state.ts';
@@ -35,7 +35,7 @@ export const drawnAtMost = 1000;
 interface Shown {
   installation: InstallationConfig;
   query: Readonly<Record<string, string>>;
-  status: InstallationStatus;
+  status: InstallationCondition;
   now: Date;
   span: LineSpan;
   from: Date;
@@ -137,7 +137,7 @@ function gapsView({ installation: { id }, rights, gaps: { since, gaps } }: Shown
   </ul>`;
 }
 
-function budgetsView({ budgets }: InstallationStatus, at: TimeText): Node {
+function budgetsView({ budgets }: InstallationCondition, at: TimeText): Node {
   const number = (title: string) => ({ title, isNumber: true });
   return table({
     columns: [
