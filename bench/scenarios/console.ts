@@ -109,7 +109,7 @@ export async function measurePages(
 ): Promise<Measured[]> {
   const db = openDatabase(consoleUrl ?? url, { max: 2 });
   const clock = () => new Date(`${today}T06:00:00Z`);
-  const app = await consoleApp({ config, db, log: createLog('error'), clock, version: 'bench' });
+  const app = await consoleApp({ config, db, log: createLog('error'), clock, version: 'bench', temporalUi: null });
   try {
     const server = processWith(`port=${new URL(url).port}`);
     const measured: Measured[] = [];
