@@ -4,6 +4,7 @@ import { catalogue } from '../catalogue.ts';
 export const effectTexts = catalogue('console/operating.effectTexts', {
   choose: 'Show the effect',
   malformed: 'The choice is not valid. Choose again.',
+  askOperator: 'Ask an operator to run the command.',
 });
 
 /** The forms about deliveries. */

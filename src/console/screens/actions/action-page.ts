@@ -1,4 +1,4 @@
-import { actionState } from '../../../actions/asking.ts';
+import { type AskedOutcome, actionState } from '../../../actions/asking.ts';
 import { localTimeOf } from '../../../domain/dates.ts';
 import { visible } from '../../../domain/text.ts';
 import { shown } from '../../../languages/language.ts';
@@ -6,6 +6,7 @@ import { lastDaemon } from '../../../queries/last-daemon.ts';
 import { actionNames, actionTexts } from '../../../texts/console/actions.ts';
 import { html, type Node } from '../../html.ts';
 import { problem } from '../../parts/fields.ts';
+import { nextStep } from '../../parts/next-step.ts';
 import type { Answer, InstallationRequest } from '../../route.ts';
 import { isAskedKind, permittedActions } from '../../users/permitted-actions.ts';
 import { shownRequests } from './requests.ts';
@@ -36,7 +37,7 @@ export async function showAction(request: InstallationRequest): Promise<Answer> 
       body: () => {
         const waits = daemon === null ? actionTexts.noDaemon : actionTexts.daemonGone({ at: at(daemon.heardAt) });
         return html`${problem(isPending && daemon?.isRunning !== true ? waits : null)}
-          ${outcomeView(outcome)} ${came?.view()}
+          ${outcomeView(request, outcome)} ${came?.view()}
           <dl>
             <dt>${actionTexts.askedBy}</dt><dd>${action.subject}</dd>
             <dt>${actionTexts.askedAt}</dt><dd>${at(action.askedAt)}</dd>
@@ -49,11 +50,11 @@ export async function showAction(request: InstallationRequest): Promise<Answer> 
   };
 }
 
-function outcomeView(outcome: NonNullable<Awaited<ReturnType<typeof actionState>>>['outcome']): Node {
+function outcomeView({ rights, installation }: InstallationRequest, outcome: AskedOutcome): Node {
   if (outcome.state !== 'refused') return html`<p role="status">${actionTexts[outcome.state]}</p>`;
   const { message, todo } = outcome.error;
   return html`<div class="problem" role="status">
     <p>${actionTexts.refused} ${shown(message)}</p>
-    <p>${shown(todo)}</p>
+    <p>${nextStep(rights, installation.id, todo)}</p>
   </div>`;
 }

@@ -9,6 +9,7 @@ import type { PlainError } from '../../../texts/plain-error.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { form } from '../../layout.ts';
 import { field, problem } from '../../parts/fields.ts';
+import { nextStep } from '../../parts/next-step.ts';
 import type { Answer, InstallationRequest, Route } from '../../route.ts';
 import { type AskedKind, permittedActions } from '../../users/permitted-actions.ts';
 import type { Rights } from '../../users/rights.ts';
@@ -129,13 +130,13 @@ async function effectOf<Input extends object>(
 
 function effectView<Input extends object>(
   { name, title, submit = title, fieldsOf }: Definition<Input>,
-  { session, installation }: InstallationRequest,
+  { session, installation, rights }: InstallationRequest,
   input: Input,
   effect: ShownEffect | { refused: PlainError },
 ): Node {
   if ('refused' in effect) {
     const { message, todo } = effect.refused;
-    return html`<div class="problem" role="alert"><p>${shown(message)}</p><p>${shown(todo)}</p></div>`;
+    return html`<div class="problem" role="alert"><p>${shown(message)}</p><p>${nextStep(rights, installation.id, todo)}</p></div>`;
   }
   if (effect.hash === null) return html`${effect.view()}`;
   const { reason } = effect;

@@ -1,11 +1,12 @@
 import type { OutsideReason } from '../../../documents/outside-books.ts';
 import { labelOf } from '../../../domain/installation-name.ts';
-import { currentLanguage, shown } from '../../../languages/language.ts';
+import { currentLanguage } from '../../../languages/language.ts';
 import { closedThroughOfAll } from '../../../ledger/close.ts';
 import { type InstallationCondition, installationConditions } from '../../../queries/status.ts';
 import type { CalendarDate, InstallationId } from '../../../terms.ts';
 import { healthNames, clinicsTexts as texts } from '../../../texts/console/clinics.ts';
 import { type Content, html } from '../../html.ts';
+import { nextStep } from '../../parts/next-step.ts';
 import { table } from '../../parts/table.ts';
 import { ago } from '../../parts/times.ts';
 import type { Answer, Route, SignedInRequest } from '../../route.ts';
@@ -83,7 +84,7 @@ function clinicRow(
     delivery?.left ?? '',
     closed.get(id) ?? html`<span class="dim">${texts.notClosed}</span>`,
     verdictText(verdict, now),
-    cause === null ? '' : shown(status.next_step),
+    cause === null ? '' : nextStep(rights, id, status.next_step),
   ];
 }
 

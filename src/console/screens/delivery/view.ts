@@ -13,6 +13,7 @@ import { type Content, html, local, type Node } from '../../html.ts';
 import { documentLink } from '../../parts/document-link.ts';
 import { facts } from '../../parts/facts.ts';
 import { choice, field } from '../../parts/fields.ts';
+import { nextStep } from '../../parts/next-step.ts';
 import { pageLinks } from '../../parts/pages.ts';
 import { table } from '../../parts/table.ts';
 import type { Rights } from '../../users/rights.ts';
@@ -121,7 +122,7 @@ function unitsView({ page, withNames, rights, installation: { id } }: Shown, at:
       ...[unit.date, states[unit.state], unit.attempts],
       ...[unit.sentAt && at(unit.sentAt), unit.settledAt && at(unit.settledAt)],
       ...[unit.erpNumber, unit.erpDate, unit.batch],
-      html`${problemView(unit)} ${retryLink(rights, id, unit)}`,
+      html`${problemView(rights, id, unit)} ${retryLink(rights, id, unit)}`,
     ]),
   });
 }
@@ -133,10 +134,10 @@ function unitLink(id: number, unit: string): Content {
   return typeof link === 'string' ? unit : html`<span title=${unit}>${link}</span>`;
 }
 
-function problemView({ problem }: ListedUnit): Content {
+function problemView(rights: Rights, id: number, { problem }: ListedUnit): Content {
   if (problem === null) return '';
   const { code, message, todo } = problem;
-  return html`<span class="needed">${code}</span>${message === null ? null : html`: ${shown(message)}`}<br />${shown(todo)}`;
+  return html`<span class="needed">${code}</span>${message === null ? null : html`: ${shown(message)}`}<br />${nextStep(rights, id, todo)}`;
 }
 
 /** A link that sends one entry again, if it was refused or excluded. */

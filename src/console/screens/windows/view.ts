@@ -9,7 +9,7 @@ import type { WatchedSchedule } from '../../../sync/schedule-state.ts';
 import { fieldTitles } from '../../../texts/commands/labels.ts';
 import { windowListTexts } from '../../../texts/commands/windows.ts';
 import { consoleTexts } from '../../../texts/console/console.ts';
-import { windowActionTexts } from '../../../texts/console/operating.ts';
+import { effectTexts, windowActionTexts } from '../../../texts/console/operating.ts';
 import { windowsTexts as texts } from '../../../texts/console/windows.ts';
 import { columnTitles as columns } from '../../../texts/reports/columns.ts';
 import { gapText, readingOf, remedyOf } from '../../../wording/gaps.ts';
@@ -19,6 +19,7 @@ import type { ConsoleContext } from '../../context.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { facts } from '../../parts/facts.ts';
 import { choice, field } from '../../parts/fields.ts';
+import { nextStep } from '../../parts/next-step.ts';
 import { pageLinks } from '../../parts/pages.ts';
 import { table } from '../../parts/table.ts';
 import { temporalLink } from '../../parts/temporal-link.ts';
@@ -53,11 +54,11 @@ interface Shown {
 }
 
 export function windowsView(of: Shown): Node {
-  const { installation, query, status, page } = of;
+  const { installation, query, status, page, rights } = of;
   const at = timeIn(installation.timezone);
   const path = `/${installation.id}/windows`;
   const fields = windowFields(status, at);
-  return html`${facts([...fields, [fieldTitles.nextStep, shown(status.next_step)]])}
+  return html`${facts([...fields, [fieldTitles.nextStep, nextStep(rights, installation.id, status.next_step)]])}
     <section><h2>${texts.running}</h2>${runningView(of, at)}</section>
     <section><h2>${texts.schedule}</h2>${scheduleView(of, at)}</section>
     <section>${lineView(of, path, at)}</section>
@@ -89,7 +90,7 @@ function lineView({ drawn, from, now, span, query }: Shown, path: string, at: Ti
 }
 
 /** The running work with its open steps: what each waits for, and why its last attempt failed. */
-function runningView({ context, running, steps }: Shown, at: TimeText): Content {
+function runningView({ context, running, steps, rights, installation: { id } }: Shown, at: TimeText): Content {
   if (running.length === 0) return html`<p>${texts.nothingRuns}</p>`;
   const titles = [
     texts.kind,
@@ -110,7 +111,8 @@ function runningView({ context, running, steps }: Shown, at: TimeText): Content 
       return open.map(({ step, attempt, waitsFor, waitsSince, trouble, notedAt }) => [
         ...heads,
         ...[step, attempt, waitsFor && shown(waitsFor), at(waitsSince ?? trouble?.since ?? notedAt)],
-        trouble && html`<span class="needed">${shown(trouble.error.message)}</span><br />${shown(trouble.error.todo)}`,
+        trouble &&
+          html`<span class="needed">${shown(trouble.error.message)}</span><br />${nextStep(rights, id, trouble.error.todo)}`,
         at(notedAt),
       ]);
     }),
@@ -132,7 +134,7 @@ function gapsView({ installation: { id }, rights, gaps: { since, gaps } }: Shown
     ${gaps.map((gap) => {
       const text = texts.gap({ what: gapText(gap, at), command: remedyOf(id, gap) });
       const link = windowForms.price_windows.link(rights, id, readingFields(readingOf(gap)));
-      return html`<li><span class="needed">${text}</span> ${link}</li>`;
+      return html`<li><span class="needed">${text}</span> ${link ?? effectTexts.askOperator}</li>`;
     })}
   </ul>`;
 }
@@ -185,7 +187,7 @@ function listView({ page: { rows: windows }, rights, installation: { id } }: Sho
       outcomeView(window),
       window.outcome === 'failed' ? html`${coverageView(window)} ${replayLink(rights, id, window)}` : '',
       window.error &&
-        html`${window.error.code}: ${shown(window.error.message)}${window.covered_by === null ? html`<br />${shown(window.error.todo)}` : null}`,
+        html`${window.error.code}: ${shown(window.error.message)}${window.covered_by === null ? html`<br />${nextStep(rights, id, window.error.todo)}` : null}`,
       window.remarks.map(({ message }) => html`<div>${shown(message)}</div>`),
     ]),
   });

@@ -1,0 +1,37 @@
+// The next step of an error leads to a form that its reader may use, or names who can do it.
+import { expect, test } from 'vitest';
+import { pageText } from '../../src/console/html.ts';
+import { formsOfCommands, nextStep } from '../../src/console/parts/next-step.ts';
+import { routes } from '../../src/console/routes.ts';
+import { permittedActions } from '../../src/console/users/permitted-actions.ts';
+import { Rights, type Role } from '../../src/console/users/rights.ts';
+
+test.each(formsOfCommands)('the form of $words exists, and needs the right of its action', ({ kind, path }) => {
+  const route = routes.find(
+    (each) => each.method === 'GET' && each.path === `/:installation/actions/${path.split('?')[0]}`,
+  );
+  expect(route?.access).toEqual({ who: permittedActions[kind], in: 'installation' });
+});
+
+const asks = 'Ask an operator to run the command.';
+test.each<[Role, string, string | null, boolean]>([
+  ['operator', 'Wait for the next window.', null, false],
+  ['viewer', 'Wait for the next window.', null, false],
+  ['operator', 'Run `vetledger replay --failed` to read them.', 'read-again?read=failed', false],
+  ['accountant', 'Run `vetledger replay --failed` to read them.', null, true],
+  ['operator', 'Run `vetledger sync`.', 'read-now', false],
+  ['operator', 'Run `vetledger nudge --delivery`.', null, false],
+  ['accountant', 'Run `vetledger deliver --approve --through DATE`.', 'approve', false],
+  ['operator', 'Run `vetledger deliver --approve --through DATE`.', null, false],
+  ['bookkeeper', 'Open the period in the ERP; then run `vetledger deliver retry`.', 'resend', false],
+  ['viewer', 'Run `vetledger deliver retry`.', null, true],
+  ['bookkeeper', 'Run `vetledger deliver retry`, then `vetledger doctor`.', 'resend', true],
+])('%s: %s', (role, todo, form, asksOperator) => {
+  const rights = new Rights([{ role, installation: 4711, until: null }], '2026-03-10');
+  const content = nextStep(rights, 4711, todo);
+  const text = pageText(content as Parameters<typeof pageText>[0]);
+  expect([...text.matchAll(/href="([^"]+)"/g)].map(([, href]) => href)).toEqual(
+    form === null ? [] : [`/4711/actions/${form}`],
+  );
+  expect(text.includes(asks)).toBe(asksOperator);
+});
