@@ -21,7 +21,7 @@ export const formsOfCommands: readonly { words: RegExp; kind: AskedKind; path: s
 
 /**
  * What to do about an error, for the reader of a page: with links to the forms of the commands that it names, as far as the reader
- * may use them. A reader who cannot do all of it here is told who can.
+ * may use them. For a reader who cannot do all of it here, the text says who can.
  */
 export function nextStep(rights: Rights, installation: InstallationId, todo: string): Content {
   const named = [...todo.matchAll(/`vetledger ([^`]+)`/g)].map(([, words = '']) => words);
