@@ -205,7 +205,7 @@ function readingWhole(target: ErpTarget): ErpTarget {
     keyed: (which, options) => target.keyed(which, options),
     create: (entries, options) => target.create(entries, options),
     post: (ids, options) => target.post(ids, options),
-    deleteDrafts: (ids, options) => target.deleteDrafts(ids, options),
+    withdrawDrafts: (ids, options) => target.withdrawDrafts(ids, options),
     read: (ids, options) => target.read(ids, options),
     periods: (options) => target.periods(options),
     check: (plan, options) => target.check(plan, options),

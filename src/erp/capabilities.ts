@@ -17,7 +17,11 @@ export interface Capabilities {
     max_entries: number;
     max_lines: number;
     max_bytes: number;
-    drafts_deletable: boolean;
+    /**
+     * What happens to a draft that is withdrawn. A void one stays in the ERP with its key. `none`: drafts cannot be
+     * withdrawn.
+     */
+    withdraw: 'delete' | 'void' | 'none';
   };
   /**
    * After a request without an answer, the server may still be working for this time. A look-up is only final
@@ -31,7 +35,10 @@ export interface Capabilities {
   };
   lines: {
     decimals: number;
+    /** With `none`, the text of a line names its party. */
     party: 'none' | 'per_entry' | 'per_line';
+    /** Maximum number of dimensions on a line; null if there is none. */
+    max_dimensions: number | null;
   };
   /**
    * `from_net`, `from_gross`: entries have no VAT lines, and the ERP computes the VAT of each line from its net or gross

@@ -4,7 +4,7 @@ import type { MappedDimension, Mapping } from '../mapping/schema.ts';
 import { type CalendarDate, type DocumentKind, type LineRole, roles } from '../terms.ts';
 import type { ErpProblemCode } from '../texts/erp-problems.ts';
 import { deliveryFindings } from '../texts/findings/delivery.ts';
-import { vatNotComputed } from '../texts/findings/erp-check-results.ts';
+import { dimensionLimit, vatNotComputed } from '../texts/findings/erp-check-results.ts';
 import type { Capabilities } from './capabilities.ts';
 import { dimensionValueOf, journalOf, noVatCode, partyAccounts, vatCodeOf, vatText } from './mapped-values.ts';
 import type { CheckPlan, CheckResult, ErpProblem } from './port.ts';
@@ -27,11 +27,16 @@ export function checkPlan(
   mapping: Mapping,
   used: ValuesInUse,
   {
-    kind,
+    capabilities,
     currency,
     dates,
     writes,
-  }: { kind: Capabilities['kind']; currency: string; dates: readonly CalendarDate[]; writes: boolean },
+  }: {
+    capabilities: Pick<Capabilities, 'kind' | 'lines'>;
+    currency: string;
+    dates: readonly CalendarDate[];
+    writes: boolean;
+  },
 ): { plan: CheckPlan; lacking: ErpProblem[] } {
   const lacking: ErpProblem[] = [];
   const lack = (code: ErpProblemCode, message: string) => {
@@ -57,25 +62,27 @@ export function checkPlan(
   for (const of of used.kinds) {
     const journal = journalOf(mapping, of);
     if (journal !== null) journals.add(journal);
-    else if (kind === 'api') lack('journal_unmapped', deliveryFindings.documentsOfKind({ kind: of }));
+    else if (capabilities.kind === 'api') lack('journal_unmapped', deliveryFindings.documentsOfKind({ kind: of }));
   }
-  const control = partyAccounts(mapping);
+  const hasParties = capabilities.lines.party !== 'none';
+  const control = hasParties ? partyAccounts(mapping) : new Set<string>();
   const { collective_party: collective, parties } = mapping.erp;
+  const namedParties = [collective, ...Object.values(mapping.counterparties)];
   const needsCollective =
     parties === 'collective' || mapping.cash_customer !== null || used.kinds.includes('daily_summary');
-  if (kind === 'api' && !collective && needsCollective && control.size > 0)
+  if (capabilities.kind === 'api' && !collective && needsCollective && control.size > 0)
     lack('party_unmapped', deliveryFindings.collectivePartyMissing);
   return {
     plan: {
       writes,
       currency,
-      makesParties: parties === 'per_client',
+      makesParties: hasParties && parties === 'per_client',
       accounts: accountsOf(mapping, used).map(([account, its]) => ({
         account,
         roles: [...its].sort(),
         isControl: control.has(account),
       })),
-      parties: [...new Set([collective, ...Object.values(mapping.counterparties)].filter((code) => code != null))],
+      parties: hasParties ? [...new Set(namedParties.filter((code) => code != null))] : [],
       taxes: [...taxes].sort(),
       dimensions: [...dimensions].map(([theirs, values]) => ({ theirs, values: [...values].sort() })),
       journals: [...journals].sort(),
@@ -85,10 +92,18 @@ export function checkPlan(
   };
 }
 
-/** Policies of the mapping whose VAT has no sale, so that an ERP that computes VAT cannot have it. */
-export function policyFaults({ policies }: Mapping, capabilities: Pick<Capabilities, 'vat' | 'lines'>): CheckResult[] {
-  if (vatRuleOf(capabilities) === null) return [];
+/**
+ * What the mapping requires and the ERP cannot do: VAT without a sale in an ERP that computes VAT, and more dimensions
+ * than a line can have.
+ */
+export function mappingFaults({ policies, erp }: Mapping, capabilities: Pick<Capabilities, 'vat' | 'lines'>) {
+  const { size: n } = new Set(Object.values(erp.dimensions).map(({ name }) => name));
+  const most = capabilities.lines.max_dimensions;
+  const limit = { message: most === null ? '' : dimensionLimit.message({ n, most }), todo: dimensionLimit.todo };
+  const faults: CheckResult[] = most !== null && n > most ? [{ name: 'erp.dimensions', ok: false, ...limit }] : [];
+  if (vatRuleOf(capabilities) === null) return faults;
   return [
+    ...faults,
     ...(policies.vat_due === null ? [] : [{ name: 'policies.vat_due', ok: false, ...vatNotComputed.onPayment }]),
     ...(policies.prepayment_vat === 'listed'
       ? []

@@ -86,7 +86,7 @@ export interface FoundEntry {
   id: string;
   /** Our key in the ERP's record; null if vetledger did not make the entry. */
   key: string | null;
-  /** The entry's number in the ERP's books; null for a draft. */
+  /** The entry's number in the ERP's books, or its id if the ERP gives no numbers; null for a draft. */
   number: string | null;
   state: 'draft' | 'posted' | 'void';
   date: CalendarDate;

@@ -246,7 +246,7 @@ export function pacedTarget(target: ErpTarget, ports: PacePorts): ErpTarget {
     keyed: (which, request) => pace.run(request, () => target.keyed(which, request)),
     create: (entries, request) => pace.run(request, () => target.create(entries, request)),
     post: (ids, request) => pace.run(request, () => target.post(ids, request)),
-    deleteDrafts: (ids, request) => pace.run(request, () => target.deleteDrafts(ids, request)),
+    withdrawDrafts: (ids, request) => pace.run(request, () => target.withdrawDrafts(ids, request)),
     read: (ids, request, only) => pace.run(request, () => target.read(ids, request, only)),
     periods: (request) => pace.run(request, () => target.periods(request)),
     ...(matching && {

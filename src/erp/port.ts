@@ -34,8 +34,8 @@ export interface ErpTarget {
   create(entries: readonly ErpEntry[], request: WriteOptions): Promise<Map<string, string>>;
   /** Posts drafts, given by the ERP's ids. Only used if `steps` is not `one`. */
   post(ids: readonly string[], request: WriteOptions): Promise<void>;
-  /** Deletes drafts, given by the ERP's ids. Only used if `drafts_deletable` is true. */
-  deleteDrafts(ids: readonly string[], request: WriteOptions): Promise<void>;
+  /** Deletes or voids drafts, given by the ERP's ids. Only used if `write.withdraw` is not `none`. */
+  withdrawDrafts(ids: readonly string[], request: WriteOptions): Promise<void>;
   /**
    * Reads entries by the ERP's ids; missing ones are left out. With `only`, the lines of these accounts are enough,
    * without tax codes and dimensions. A target may return more.

@@ -17,8 +17,10 @@ export interface Strategy {
   batchEntries: number;
   /** The first request creates a draft, and a second one posts it. */
   draftsFirst: boolean;
-  canDeleteDrafts: boolean;
-  /** A draft that appears after the delivery has stopped waiting can be found by its key, and deleted. */
+  canWithdrawDrafts: boolean;
+  /** A void entry is a draft that was withdrawn, so it counts as absent. */
+  voidIsAbsent: boolean;
+  /** A draft that appears after the delivery has stopped waiting can be found by its key, and withdrawn. */
   sweepsDrafts: boolean;
   /**
    * What happens after a request with an unknown outcome. `look_up`: its keys are looked up. `send_again`: the request
@@ -50,8 +52,9 @@ export function strategyOf(capabilities: Capabilities): Strategy {
     // If only a person can find out the outcome of a request, the request contains one entry.
     batchEntries: afterDoubt === 'ask' ? 1 : Math.max(1, Math.min(mostEntries, write.max_entries)),
     draftsFirst: write.steps !== 'one',
-    canDeleteDrafts: write.drafts_deletable,
-    sweepsDrafts: write.steps !== 'one' && write.drafts_deletable && key.lookup !== 'none',
+    canWithdrawDrafts: write.withdraw !== 'none',
+    voidIsAbsent: write.withdraw === 'void',
+    sweepsDrafts: write.steps !== 'one' && write.withdraw !== 'none' && key.lookup !== 'none',
     afterDoubt,
     lookUpAfterMs: doubt.server_may_work_seconds * secondMs + seenAfterMs,
     seenAfterMs,

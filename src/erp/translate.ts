@@ -157,7 +157,11 @@ function documentPart(line: Line, context: LineContext): LinePart {
     party: partyOf(line, context),
     openItem: opensItem ? openItemId(context.installation, invoiceId) : null,
     dueDate: opensItem || role === 'opening_receivable' ? line.dueDate : null,
-    description: [context.description, ...(role === 'revenue' ? buyerText(line, line.party) : [])].join(' '),
+    description: [
+      context.description,
+      ...partyText(line, context),
+      ...(role === 'revenue' ? buyerText(line, line.party) : []),
+    ].join(' '),
     departmentId: line.departmentId,
   };
 }
@@ -167,7 +171,10 @@ function summaryPart(line: SummaryLine, context: LineContext): LinePart {
     party: partyOf({ ...line, party: null }, context),
     openItem: null,
     dueDate: null,
-    description: [context.description, ...paymentTypeText(line), ...buyerText(line, line.buyer)].join(' '),
+    description: [
+      ...[context.description, ...partyText({ ...line, party: null }, context)],
+      ...[...paymentTypeText(line), ...buyerText(line, line.buyer)],
+    ].join(' '),
     departmentId: context.departmentId,
   };
 }
@@ -217,7 +224,7 @@ function vatOf(
 function dimensionsOf(
   line: Line | SummaryLine,
   departmentId: number | null,
-  { mapping, problems }: LineContext,
+  { mapping, problems, capabilities }: LineContext,
 ): Record<string, string> {
   if (!resultRoles.includes(line.role)) return {};
   const ours: Record<MappedDimension, string | null> = {
@@ -238,6 +245,9 @@ function dimensionsOf(
     else
       problems.add('dimension_unmapped', deliveryFindings.dimensionUnmapped({ dimension: name, value: shown(value) }));
   }
+  const { size: n } = new Set(theirs.map(([name]) => name));
+  const most = capabilities.lines.max_dimensions;
+  if (most !== null && n > most) problems.add('erp_refused', deliveryFindings.tooManyDimensions({ n, most }));
   return Object.fromEntries(theirs);
 }
 
@@ -253,7 +263,7 @@ function partyOf(line: Pick<Line, 'account' | 'role' | 'party'>, context: LineCo
   const { mapping, withParty, installation, capabilities, problems } = context;
   if (!withParty.has(line.account)) return null;
   const { party } = line;
-  const clientId = party === null ? null : (/^client:(\d+)$/.exec(party.code)?.[1] ?? null);
+  const clientId = clientIdOf(line);
   const counterparty = counterpartyOf(line, clientId, mapping);
   if (counterparty !== null) return named(counterparty);
   if (clientId !== null && party !== null && mapping.erp.parties === 'per_client') {
@@ -272,6 +282,20 @@ function partyOf(line: Pick<Line, 'account' | 'role' | 'party'>, context: LineCo
   if (capabilities.kind === 'file') return null;
   problems.add('party_unmapped', deliveryFindings.partyUnmapped({ account: shown(line.account) }));
   return null;
+}
+
+/** In an ERP without parties, the text of a line names its insurance or financing company, or its client. */
+function partyText(line: Pick<Line, 'role' | 'party'>, { capabilities, mapping }: LineContext): string[] {
+  if (capabilities.lines.party !== 'none' || !partyRoles.includes(line.role)) return [];
+  const clientId = clientIdOf(line);
+  const text =
+    counterpartyOf(line, clientId, mapping) ??
+    (clientId !== null && mapping.erp.parties === 'per_client' ? line.party?.name : null);
+  return text ? [text] : [];
+}
+
+function clientIdOf({ party }: Pick<Line, 'party'>): string | null {
+  return party === null ? null : (/^client:(\d+)$/.exec(party.code)?.[1] ?? null);
 }
 
 /**

@@ -5,7 +5,7 @@ import { businessDate } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';
 import { Money } from '../domain/money.ts';
 import { storeErpAccountNames } from '../erp/account-names.ts';
-import { checkPlan, policyFaults, type ValuesInUse } from '../erp/check-plan.ts';
+import { checkPlan, mappingFaults, type ValuesInUse } from '../erp/check-plan.ts';
 import { namingFault } from '../erp/company-identity.ts';
 import type { Delivery } from '../erp/delivery.ts';
 import { oldestOpenDate } from '../erp/outbox/outbox-queries.ts';
@@ -61,8 +61,9 @@ export async function checkErp(
   if (installation.postingMode === 'daily_summary') used.kinds.push('daily_summary');
   const today = businessDate(clock().toISOString(), timezone);
   const dates = [today, await oldestOpenDate(db, id)].filter((date) => date !== null);
+  const capabilities = delivery.capabilities(installation);
   const { plan, lacking } = checkPlan(mapping, used, {
-    kind: isFileTarget(erp) ? 'file' : 'api',
+    capabilities,
     currency,
     dates,
     writes,
@@ -70,6 +71,7 @@ export async function checkErp(
   const results: CheckResult[] = lacking.map(({ code, message }) => lackingResult(code as ErpProblemCode, message));
   if (erp.kind === 'datev' && erp.options.cashAccounting && mapping.policies.vat_due !== null)
     results.push({ name: 'vat_due', ok: false, ...erpVatDue });
+  results.push(...mappingFaults(mapping, capabilities));
   if (isFileTarget(erp)) {
     const problems = fileFormat(erp, { ...installation, mapping }).problemsOf(plan);
     results.push(...problems.map(({ code, message }) => lackingResult(code as ErpProblemCode, message, erp.kind)));
@@ -77,7 +79,6 @@ export async function checkErp(
     const stop = AbortSignal.any([signal, AbortSignal.timeout(longestMs)]);
     try {
       const target = delivery.target(installation);
-      results.push(...policyFaults(mapping, target.capabilities));
       const request = { signal: stop, priority: 0 };
       for await (const result of target.check(plan, request)) results.push(result);
       const accounts = plan.accounts.map(({ account }) => account);

@@ -7,6 +7,7 @@ import { Money } from '../../src/domain/money.ts';
 import { erpAccountNames } from '../../src/erp/account-names.ts';
 import type { Capabilities } from '../../src/erp/capabilities.ts';
 import { type CheckPlan, type CheckResult, ErpError, type ErpProblem } from '../../src/erp/port.ts';
+import { fileCapabilities } from '../../src/erp/targets/files/capabilities.ts';
 import { translate } from '../../src/erp/translate.ts';
 import { generalLedger } from '../../src/ledger/general-ledger.ts';
 import type { Mapping } from '../../src/mapping/schema.ts';
@@ -51,7 +52,6 @@ async function check(
   const installation = { ...config.installations[0]!, erp: { ...config.installations[0]!.erp, kind } as never };
   let plan: CheckPlan | null = null;
   const target = {
-    capabilities,
     async *check(given: CheckPlan): AsyncGenerator<CheckResult> {
       plan = given;
       yield { name: 'connection', ok: true, message: '', todo: '' };
@@ -67,7 +67,11 @@ async function check(
   const done = await checkErp(
     {
       db: clinic.app.db,
-      delivery: { target: () => target, foreign: async () => null } as never,
+      delivery: {
+        target: () => target,
+        capabilities: () => (kind === 'csv' ? fileCapabilities.csv : capabilities),
+        foreign: async () => null,
+      } as never,
       clock: () => new Date(),
       signal: new AbortController().signal,
     },
@@ -203,6 +207,16 @@ test.each<[what: string, mode: 'from_net' | 'explicit_rows', Partial<Mapping['po
     expect(message).toContain('computes VAT itself');
     expect(todo).toContain('accepts VAT lines');
   }
+});
+
+test('an ERP without parties needs none, and one with few dimensions refuses more', async () => {
+  const lines = { ...capabilitiesOf().lines, party: 'none' as const, max_dimensions: 2 };
+  const { plan, faults } = await check({ collective_party: null }, { capabilities: capabilitiesOf({ lines }) });
+  expect([plan!.parties, plan!.makesParties]).toEqual([[], false]);
+  expect(plan!.accounts.filter(({ isControl }) => isControl)).toEqual([]);
+  expect(faults.map(({ name, message }) => [name, message])).toEqual([
+    ['erp.dimensions', 'erp.dimensions names 3 dimensions; the ERP accepts at most 2 on a line.'],
+  ]);
 });
 
 test('a file needs no journals, and sends no request', async () => {

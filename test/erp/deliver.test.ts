@@ -134,7 +134,7 @@ describe('a batch', () => {
     };
     let deletions = 0;
     target.before = ({ kind }) => {
-      if (kind !== 'deleteDrafts') return;
+      if (kind !== 'withdrawDrafts') return;
       deletions += 1;
       if (deletions === 1) throw new ErpError('unsent', 'connection refused');
     };

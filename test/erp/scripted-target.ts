@@ -10,7 +10,7 @@ import type {
   WriteOptions,
 } from '../../src/erp/port.ts';
 
-type Kind = 'find' | 'create' | 'post' | 'deleteDrafts' | 'read' | 'periods';
+type Kind = 'find' | 'create' | 'post' | 'withdrawDrafts' | 'read' | 'periods';
 
 /** A request that the target received. */
 export interface Sent {
@@ -79,8 +79,8 @@ export class ScriptedTarget implements ErpTarget {
     });
   }
 
-  deleteDrafts(ids: readonly string[], { attemptId }: WriteOptions) {
-    return this.#request('deleteDrafts', this.#keysOf(ids), attemptId, () => {
+  withdrawDrafts(ids: readonly string[], { attemptId }: WriteOptions) {
+    return this.#request('withdrawDrafts', this.#keysOf(ids), attemptId, () => {
       for (const id of ids) {
         const at = this.held.findIndex((entry) => entry.id === id && entry.state === 'draft');
         if (at !== -1) this.held.splice(at, 1);

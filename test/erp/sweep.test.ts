@@ -96,7 +96,7 @@ describe('a draft that could not be deleted', () => {
     target = new ScriptedTarget(capabilitiesWith({ doubt: { server_may_work_seconds: 60 } }));
     deletions = 'sent';
     target.before = ({ kind }) => {
-      if (kind !== 'deleteDrafts' || deletions === 'sent') return;
+      if (kind !== 'withdrawDrafts' || deletions === 'sent') return;
       if (deletions === 'cut') throw new ErpError('unsent', 'connection refused');
       throw new ErpError('refused', 'it is being edited', { problem: 'erp_refused' });
     };
@@ -155,7 +155,7 @@ describe('a draft that could not be deleted', () => {
       await slice();
       await passTime(100_000);
     }
-    expect(target.sizes('deleteDrafts')).toHaveLength(1 + 10);
+    expect(target.sizes('withdrawDrafts')).toHaveLength(1 + 10);
     expect(await noted()).toEqual([]);
   });
 

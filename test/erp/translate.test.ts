@@ -271,6 +271,17 @@ describe('parties', () => {
     expect(codes(entryOf(run(entryUnit(payment), { collective_party: null }, { lines })))).toEqual([null, null, null]);
   });
 
+  test('an ERP without parties on lines gets their names in the texts, unless the mapping shares a party', () => {
+    const lines = { ...capabilitiesOf().lines, party: 'none' as const };
+    const textsOf = (parties: string) =>
+      entryOf(run(entryUnit(payment), { parties, collective_party: null }, { lines })).lines.map(
+        ({ role, description }) => `${role}: ${description}`,
+      );
+    const others = ['insurance_receivable: payment 9 INSURANCE', 'cash: payment 9'];
+    expect(textsOf('per_client')).toEqual([...others, 'receivable: payment 9 Client 7']);
+    expect(textsOf('collective')).toEqual([...others, 'receivable: payment 9']);
+  });
+
   test('an ERP with one party per entry refuses two', () => {
     const lines = { ...capabilitiesOf().lines, party: 'per_entry' as const };
     expect(problemsOf(run(entryUnit(payment), {}, { lines }))).toEqual(['erp_party_refused']);

@@ -256,6 +256,16 @@ describe('E7', () => {
     expect(await check()).toMatchObject({ ok: true });
   });
 
+  it('of an ERP that voids withdrawn drafts leaves these out, and tells a delivered entry that was voided', async () => {
+    erp.capabilities = capabilitiesWith({ lines: { party: 'none' }, write: { withdraw: 'void' } });
+    await deliver([payment(1)]);
+    const id = erpIdOf('payment', 1);
+    erp.add({ ...erp.entry(id), id: 'withdrawn', number: null, state: 'void' });
+    expect(await check()).toMatchObject({ ok: true });
+    erp.change(id, (entry) => Object.assign(entry, { state: 'void' }));
+    expect(await check()).toMatchObject({ ok: false, documents: [{ document: 'payment 1', difference: '10.00' }] });
+  });
+
   it('lists a cent of VAT within the tolerance, and fails by more', async () => {
     erp.capabilities = capabilitiesWith({ lines: { party: 'none' }, vat: { tolerance_minor: 1 } });
     await deliver([sale(1)]);

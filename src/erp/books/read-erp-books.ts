@@ -212,12 +212,19 @@ class Reader {
   }
 
   async #notePage(page: readonly FoundEntry[]): Promise<void> {
-    const { db, installation } = this.#ports;
+    const { db, installation, target } = this.#ports;
     const keys = page.flatMap(({ key }) => key ?? []);
     const byKey = new Map((await unitsByKey(db, keys)).map((unit) => [unit.key, unit]));
-    const keyless = page.filter(({ key }) => key === null || !byKey.has(key)).map(({ id }) => id);
-    const seen = await unitsSeenAs(db, installation.id, keyless);
-    await this.#note(page.map((found) => ({ found, unit: byKey.get(found.key ?? '') ?? seen.get(found.id) ?? null })));
+    const isVoid = ({ state }: FoundEntry) => state === 'void' && target.capabilities.write.withdraw === 'void';
+    const others = page.filter((found) => found.key === null || !byKey.has(found.key) || isVoid(found));
+    const seen = await unitsSeenAs(
+      db,
+      installation.id,
+      others.map(({ id }) => id),
+    );
+    // A void entry that was never read before is a withdrawn draft. A delivered one is read by its id, as not found.
+    const ours = page.filter((found) => !isVoid(found) || seen.has(found.id));
+    await this.#note(ours.map((found) => ({ found, unit: byKey.get(found.key ?? '') ?? seen.get(found.id) ?? null })));
   }
 
   /**

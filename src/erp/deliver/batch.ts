@@ -163,7 +163,7 @@ export class Batch {
       }
       const surplus = [...surplusOf.values()].flat();
       if (surplus.length > 0) log.warn({ installation: installation.id, drafts: surplus }, 'deletes surplus drafts');
-      const areDeleted = (await this.#requests.deleteDrafts(surplus)) === surplus.length;
+      const areDeleted = (await this.#requests.withdrawDrafts(surplus)) === surplus.length;
       const stillThere = areDeleted ? [] : [...surplusOf.keys()];
       const scope = { installation: installation.id, company: lease.company };
       const swept = { unitIds, stillThere, deleted: areDeleted ? late.size : 0, lookUpAfterMs: strategy.lookUpAfterMs };
@@ -374,14 +374,14 @@ export class Batch {
     const surplus: UnwantedDraft[] = [];
     for (const item of items) {
       const { unit, entry } = item;
-      const [draft] = found.get(entry.key) ?? [];
+      const [draft] = found.get(entry.key)?.toSorted(voidLast) ?? [];
       if (draft === undefined) {
         outcomes.push(this.#unseen(unit));
         continue;
       }
       const differences = compareEntry(entry, draft, this.#comparing());
       if (differences.length > 0) {
-        const isDeleted = draft.state === 'draft' && this.#to.strategy.canDeleteDrafts;
+        const isDeleted = draft.state === 'draft' && this.#to.strategy.canWithdrawDrafts;
         if (isDeleted) surplus.push(unwantedOf(unit, draft));
         const described = describeDifferences(differences);
         const message = isDeleted ? deliveryFindings.draftDeleted({ differences: described }) : described;
@@ -396,7 +396,7 @@ export class Batch {
 
   async #judgePosted(items: readonly Item[], found: Map<string, FoundEntry[]>): Promise<Placed[]> {
     const outcomes = items.map(({ unit, entry }): Outcome => {
-      const posted = (found.get(entry.key) ?? []).find(({ state }) => state !== 'draft');
+      const posted = (found.get(entry.key) ?? []).toSorted(voidLast).find(({ state }) => state !== 'draft');
       return posted === undefined ? this.#unseen(unit) : outcomeOf(unit, judgePosted(entry, posted, this.#comparing()));
     });
     await this.#record(outcomes);
@@ -485,7 +485,8 @@ export class Batch {
     if (items.length === 0) return { placed: [], absent: [] };
     const { strategy, isReview } = this.#to;
     const { found, isComplete } = await this.#requests.find(items.map(({ entry }) => entry));
-    const options = { ...this.#comparing(), isComplete, isReview, canDeleteDrafts: strategy.canDeleteDrafts };
+    const { canWithdrawDrafts, voidIsAbsent } = strategy;
+    const options = { ...this.#comparing(), isComplete, isReview, canWithdrawDrafts, voidIsAbsent };
     const placed: Placed[] = [];
     const absent: Item[] = [];
     const outcomes: Outcome[] = [];
@@ -509,7 +510,7 @@ export class Batch {
           const verdict = verdictOnAbsence(absentOf(unit));
           const draft = finding.is === 'draft' ? finding.draft : null;
           if (verdict.state === 'refused') {
-            if (draft && strategy.canDeleteDrafts) surplus.push(unwantedOf(unit, draft));
+            if (draft && strategy.canWithdrawDrafts) surplus.push(unwantedOf(unit, draft));
             outcomes.push(refusedOf(unit, verdict.code, verdict.message));
           } else if (finding.is === 'absent' && finding.differs !== null && unit.doubt === 'unseen') {
             // The last request created this draft. If the request is repeated, it creates the same draft again.
@@ -554,7 +555,7 @@ export class Batch {
   }
 
   #reviewed({ unit, entry }: Item, found: readonly FoundEntry[], isComplete: boolean): Outcome[] {
-    const options = { ...this.#comparing(), isComplete, isReview: true, canDeleteDrafts: false };
+    const options = { ...this.#comparing(), isComplete, isReview: true, canWithdrawDrafts: false, voidIsAbsent: false };
     const finding = classify(entry, found, options);
     const known = { id: unit.erp_id ?? '', number: unit.erp_number, date: unit.erp_date ?? entry.date };
     switch (finding.is) {
@@ -600,7 +601,7 @@ export class Batch {
       await underLease(db, lease, (trx) => noteDrafts(trx, installation.id, drafts, strategy.lookUpAfterMs));
     }
     await this.#record(outcomes);
-    const deleted = await this.#requests.deleteDrafts(drafts.map(({ id }) => id));
+    const deleted = await this.#requests.withdrawDrafts(drafts.map(({ id }) => id));
     if (areNoted && deleted === drafts.length) {
       await underLease(db, lease, (trx) => forgetDrafts(trx, installation.id, drafts));
     }
@@ -628,6 +629,11 @@ export class Batch {
       ...{ unknownRefusals: unit.unknown_refusals, batchLimit: unit.batch_limit, last: lastOf(unit) },
     };
   }
+}
+
+/** A look-up by key also finds withdrawn drafts of the same key. */
+function voidLast(one: FoundEntry, other: FoundEntry): number {
+  return Number(one.state === 'void') - Number(other.state === 'void');
 }
 
 function unwantedOf({ unit_id: unitId }: OutboxUnit, draft: FoundEntry): UnwantedDraft {

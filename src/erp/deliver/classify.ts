@@ -16,7 +16,8 @@ export type Finding =
 
 export interface ClassifyOptions extends CompareOptions {
   isComplete: boolean;
-  canDeleteDrafts: boolean;
+  canWithdrawDrafts: boolean;
+  voidIsAbsent: boolean;
   /** Drafts are left to the accountant, who may change them. */
   isReview: boolean;
 }
@@ -25,7 +26,7 @@ export interface ClassifyOptions extends CompareOptions {
 export function classify(entry: ErpEntry, found: readonly FoundEntry[], options: ClassifyOptions): Finding {
   const posted = found.filter(({ state }) => state === 'posted');
   const drafts = found.filter(({ state }) => state === 'draft');
-  const surplus = options.isComplete && options.canDeleteDrafts ? drafts.map(({ id }) => id) : [];
+  const surplus = options.isComplete && options.canWithdrawDrafts ? drafts.map(({ id }) => id) : [];
   const [first, second] = posted;
   if (first && second) {
     const numbers = posted.map(({ id, number }) => number ?? id).join(', ');
@@ -43,8 +44,8 @@ export function classify(entry: ErpEntry, found: readonly FoundEntry[], options:
   const ours = kept ?? (options.isReview ? drafts[0] : undefined);
   if (ours) return { is: 'draft', draft: ours, surplus: surplus.filter((id) => id !== ours.id) };
   const [draft] = drafts;
-  const [voided] = found;
-  if (draft && !options.canDeleteDrafts) return differing(entry, draft, options);
+  const voided = options.voidIsAbsent ? undefined : found[0];
+  if (draft && !options.canWithdrawDrafts) return differing(entry, draft, options);
   if (voided && drafts.length === 0) return differing(entry, voided, options);
   const differs = draft ? describeDifferences(compareEntry(entry, draft, options)) : null;
   return { is: 'absent', surplus, differs };

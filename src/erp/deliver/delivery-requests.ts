@@ -108,14 +108,14 @@ export class Requests {
    * Deletes drafts; returns their number. If the ERP refuses, the drafts stay, and vetledger never posts them. Throws
    * Stopped.
    */
-  async deleteDrafts(ids: readonly string[]): Promise<number> {
+  async withdrawDrafts(ids: readonly string[]): Promise<number> {
     const { target, db, lease, strategy, log } = this.#to;
-    if (ids.length === 0 || !strategy.canDeleteDrafts) return 0;
+    if (ids.length === 0 || !strategy.canWithdrawDrafts) return 0;
     const attemptId = randomUUID();
     return this.ask(async (request) => {
       if (!(await renewLease(db, lease))) throw new LeaseLost(lease);
       try {
-        await target.deleteDrafts(ids, { ...request, attemptId });
+        await target.withdrawDrafts(ids, { ...request, attemptId });
         return ids.length;
       } catch (error) {
         const isAnswered = error instanceof ErpError && (error.means === 'refused' || error.problem !== null);

@@ -28,6 +28,8 @@ export const deliveryFindings = catalogue('findings/delivery.deliveryFindings', 
     `the amount ${amount} has more than ${most} decimals`,
   tooManyParties: ({ parties }: { parties: string }): string =>
     `the entry names the parties ${parties}; the ERP accepts one party per entry`,
+  tooManyDimensions: ({ n, most }: { n: number; most: number }): string =>
+    `a line has ${n} dimensions; the ERP accepts at most ${most}`,
   and: ' and ',
 
   // VAT that the ERP computes

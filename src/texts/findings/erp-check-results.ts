@@ -45,3 +45,10 @@ export const vatNotComputed = catalogue('findings/erp-check-results.vatNotComput
     todo: 'Use an ERP or a file format that accepts VAT lines, or set policies.prepayment_vat: listed and declare the VAT on prepayments by hand.',
   },
 });
+
+/** A mapping with more dimensions than a line of the ERP can have. */
+export const dimensionLimit = catalogue('findings/erp-check-results.dimensionLimit', {
+  message: ({ n, most }: { n: number; most: number }) =>
+    `erp.dimensions names ${n} dimensions; the ERP accepts at most ${most} on a line.`,
+  todo: 'Remove dimensions from `erp.dimensions` in the mapping file.',
+});

@@ -29,7 +29,7 @@ export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
   period: ({ date }: { date: string }): string => `period of ${date}`,
   makeEntries: 'right to make entries',
   post: 'right to post',
-  deleteDrafts: 'right to delete drafts',
+  withdrawDrafts: 'right to delete drafts',
   matchLines: 'right to match lines',
   makePartners: 'right to make partners',
   makeParties: 'right to make parties',

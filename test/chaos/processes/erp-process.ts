@@ -36,7 +36,7 @@ const methods: Record<string, (...args: never[]) => Promise<unknown>> = {
     keyed: target.keyed,
     create: target.create,
     post: target.post,
-    deleteDrafts: target.deleteDrafts,
+    withdrawDrafts: target.withdrawDrafts,
   },
   ...{ read: target.read, periods: target.periods },
   ...target.matching,

@@ -113,7 +113,7 @@ export function remoteErp({
     keyed: (which, request) => call('keyed', [which, plain(request)], request),
     create: (entries, request) => call('create', [entries, writing(request)], request),
     post: (ids, request) => call('post', [ids, writing(request)], request),
-    deleteDrafts: (ids, request) => call('deleteDrafts', [ids, writing(request)], request),
+    withdrawDrafts: (ids, request) => call('withdrawDrafts', [ids, writing(request)], request),
     read: (ids, request) => call('read', [ids, plain(request)], request),
     periods: (request) => call('periods', [plain(request)], request),
     ...(capabilities.lines.matching

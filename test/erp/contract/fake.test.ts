@@ -17,10 +17,13 @@ afterAll(() => simulated.close());
  * look-up, for example, does not matter.
  */
 function traitsOf(record: Capabilities): string {
-  const { batchEntries, draftsFirst, canDeleteDrafts, readBack } = strategyOf(record);
+  const { batchEntries, draftsFirst, readBack } = strategyOf(record);
   const { unique, duplicate_reply: reply } = record.key;
   const ofKey = unique === 'none' ? unique : reply;
-  return [batchEntries > 1, draftsFirst, canDeleteDrafts, readBack, ofKey, record.periods.on_locked].join(' ');
+  const { withdraw } = record.write;
+  return [batchEntries > 1, draftsFirst, withdraw, readBack, ofKey, record.periods.on_locked, record.vat.mode].join(
+    ' ',
+  );
 }
 
 const tried = new Set<string>();

@@ -46,7 +46,7 @@ export async function fakeSubject(
     },
     lock: async (through) => void server.lock(through),
     unlock: async () => server.unlock(),
-    held: async () => server.held(),
+    held: async () => server.held().filter(({ state }) => state !== 'void'),
     misdeeds: () => server.misdeeds.map(({ text }) => text),
     close: release,
   };

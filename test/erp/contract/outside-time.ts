@@ -17,7 +17,7 @@ export function outsideTime(target: ErpTarget, time: SimulatedTime): ErpTarget {
     keyed: (which, request) => real(() => target.keyed(which, request)),
     create: (entries, request) => real(() => target.create(entries, request)),
     post: (ids, request) => real(() => target.post(ids, request)),
-    deleteDrafts: (ids, request) => real(() => target.deleteDrafts(ids, request)),
+    withdrawDrafts: (ids, request) => real(() => target.withdrawDrafts(ids, request)),
     read: (ids, request) => real(() => target.read(ids, request)),
     periods: (request) => real(() => target.periods(request)),
     check: (plan, request) => target.check(plan, request),

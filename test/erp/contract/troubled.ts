@@ -1,6 +1,6 @@
 // Wraps a target and makes single requests fail, for the fake and for a real ERP alike.
 
-import type { ErpEntry } from '../../../src/erp/erp-entry.ts';
+import type { ErpEntry, ErpLine } from '../../../src/erp/erp-entry.ts';
 import { type CompanyRef, ErpError, type ErpTarget } from '../../../src/erp/port.ts';
 import type { SimulatedTime } from '../fake/time.ts';
 
@@ -15,7 +15,7 @@ export type Trouble =
   | { is: 'lost' | 'answer_lost' | 'refused_though_done' | 'no_ids' | 'altered' | 'incomplete' | 'strange' }
   | { is: 'late'; ms: number };
 
-export type TroubledRequest = 'create' | 'post' | 'find' | 'keyed' | 'deleteDrafts';
+export type TroubledRequest = 'create' | 'post' | 'find' | 'keyed' | 'withdrawDrafts';
 
 /** Far more requests than any case needs. */
 const mostRequests = 150;
@@ -58,7 +58,7 @@ export function troubled(
     return ask();
   };
   const written = async <Result>(
-    kind: 'create' | 'post' | 'deleteDrafts',
+    kind: 'create' | 'post' | 'withdrawDrafts',
     write: (as: 'sent' | 'altered') => Promise<Result>,
     nothing: Result,
   ): Promise<Result> => {
@@ -107,8 +107,8 @@ export function troubled(
         written('create', (as) => inner.create(as === 'sent' ? entries : entries.map(altered), request), new Map()),
       ),
     post: (ids, request) => asked(() => written('post', () => inner.post(ids, request), undefined)),
-    deleteDrafts: (ids, request) =>
-      asked(() => written('deleteDrafts', () => inner.deleteDrafts(ids, request), undefined)),
+    withdrawDrafts: (ids, request) =>
+      asked(() => written('withdrawDrafts', () => inner.withdrawDrafts(ids, request), undefined)),
     read: (ids, request, only) => asked(() => inner.read(ids, request, only)),
     periods: (request) => asked(() => inner.periods(request)),
     ...(matching && { matching }),
@@ -124,10 +124,8 @@ function cut(): ErpError {
 
 /** An entry with the same amounts on another revenue account. */
 function altered(entry: ErpEntry): ErpEntry {
-  return {
-    ...entry,
-    lines: entry.lines.map((line) =>
-      line.role === 'revenue' ? { ...line, account: line.account === '3000' ? '3010' : '3000' } : line,
-    ),
-  };
+  const moved = (line: ErpLine) =>
+    line.role === 'revenue' ? { ...line, account: line.account === '3000' ? '3010' : '3000' } : line;
+  const { lines, sentLines } = entry;
+  return { ...entry, lines: lines.map(moved), ...(sentLines && { sentLines: sentLines.map(moved) }) };
 }

@@ -16,6 +16,8 @@ export interface PlayedErp extends Capabilities {
     drafts: 'visible_in_books' | 'block_closing' | 'harmless';
   };
   lines: Capabilities['lines'] & { matching: boolean };
+  /** Whether posted entries have a number. */
+  numbered: 'yes' | 'no';
   imbalance: 'refused' | 'extra_line' | 'within_tolerance';
   /** The ERP's dimensions, and its reaction to an unknown value. */
   dimensions: { theirs: string; unknown: 'refused' | 'created' | 'dropped' }[];
@@ -84,6 +86,11 @@ const meanings: Record<FaultKind, Omit<ErrorPattern, 'match'>> = {
   auth: { means: 'auth' },
 };
 
+/** The tax codes of a company whose ERP computes VAT: the rate in per cent, and the account. */
+export const taxes: Record<string, { percent: string; account: string }> = {
+  S25: { percent: '25.5', account: '2931' },
+};
+
 /** The common properties of most ERPs: entries are created one by one, in one step, without a key. */
 const common: PlayedErp = {
   kind: 'api',
@@ -102,15 +109,17 @@ const common: PlayedErp = {
     max_lines: 500,
     max_bytes: 1_000_000,
     drafts: 'harmless',
-    drafts_deletable: false,
+    withdraw: 'none',
   },
   doubt: { server_may_work_seconds: 120 },
   pace: { in_flight_per_company: 1, limits: [], errors_allowed: null },
   lines: {
     decimals: 2,
     party: 'none',
+    max_dimensions: null,
     matching: false,
   },
+  numbered: 'yes',
   vat: { mode: 'explicit_rows', tolerance_minor: 0 },
   imbalance: 'refused',
   dimensions: [
@@ -164,7 +173,7 @@ export const records: Record<string, FakeRecord> = {
         result_per_entry: false,
         max_entries: 100,
         drafts: 'block_closing',
-        drafts_deletable: true,
+        withdraw: 'delete',
       },
       doubt: { server_may_work_seconds: 60 },
       lines: { party: 'per_line', matching: true },
@@ -180,7 +189,7 @@ export const records: Record<string, FakeRecord> = {
       result_per_entry: false,
       max_entries: 100,
       drafts: 'harmless',
-      drafts_deletable: true,
+      withdraw: 'delete',
     },
     lines: { party: 'per_line', matching: true },
     vat: { mode: 'tagged_rows' },
@@ -198,8 +207,12 @@ export const records: Record<string, FakeRecord> = {
           { per_seconds: 86_400, n: 5_000, weight: 1 },
         ],
       },
+      lines: { max_dimensions: 2 },
+      vat: { mode: 'from_net', rounding: 'half_up' },
+      numbered: 'no',
       dimensions: journalDimensions,
       periods: { kinds: ['general', 'year'] },
+      read_back: { by: 'id', normalises: ['merged_lines', 'order'] },
     },
     {
       period: { http: 400, code: 'ValidationException', text: 'The date cannot be before the period lock date' },
@@ -236,7 +249,7 @@ export const records: Record<string, FakeRecord> = {
         result_per_entry: false,
         max_entries: 50,
         drafts: 'harmless',
-        drafts_deletable: true,
+        withdraw: 'delete',
       },
       doubt: { server_may_work_seconds: 600 },
       pace: { in_flight_per_company: 5, limits: [{ per_seconds: 300, n: 6_000, weight: 1 }] },
@@ -252,11 +265,18 @@ export const records: Record<string, FakeRecord> = {
   }),
   procountor: record({
     key: { lookup: 'scan_by_date' },
-    pace: { in_flight_per_company: 4, limits: [{ per_seconds: 1, n: 20, weight: 1 }] },
-    text: { encoding: 'windows-1252', lengths: { description: 120 }, forbidden: '' },
+    write: { steps: 'draft_then_post', withdraw: 'void' },
+    doubt: { server_may_work_seconds: 180 },
+    pace: { in_flight_per_company: 1, limits: [{ per_seconds: 1, n: 20, weight: 1 }] },
+    lines: { party: 'per_entry' },
+    vat: { mode: 'from_net', rounding: 'half_up' },
+    text: { encoding: 'windows-1252', lengths: { description: 80, reference: 255 }, forbidden: '' },
+    read_back: { by: 'id', normalises: ['merged_lines'] },
   }),
   netvisor: record({
     key: { lookup: 'scan_by_date', lookup_lag_seconds: 2 },
+    vat: { mode: 'tagged_rows' },
+    text: { encoding: 'iso-8859-15', lengths: { description: 255 }, forbidden: '' },
     imbalance: 'within_tolerance',
     dimensions: [
       { theirs: 'department', unknown: 'created' },
@@ -271,13 +291,13 @@ export const records: Record<string, FakeRecord> = {
       atomic: 'batch',
       max_entries: 50,
       drafts: 'visible_in_books',
-      drafts_deletable: true,
+      withdraw: 'delete',
     },
     pace: { in_flight_per_company: 2, limits: [{ per_seconds: 86_400, n: 50_000, weight: 1 }] },
   }),
   tripletex: record({
     key: { lookup: 'exact' },
-    vat: { mode: 'from_gross' },
+    vat: { mode: 'from_gross', rounding: 'half_up' },
     pace: { in_flight_per_company: 2, limits: [{ per_seconds: 60, n: 100, weight: 1 }] },
     read_back: { by: 'id', normalises: ['merged_lines', 'order'] },
   }),
@@ -334,7 +354,7 @@ export const records: Record<string, FakeRecord> = {
         atomic: 'entry',
         max_entries: 10,
         drafts: 'visible_in_books',
-        drafts_deletable: false,
+        withdraw: 'none',
       },
       read_back: { by: 'key', normalises: ['order'] },
     },

@@ -4,7 +4,7 @@
 import { Money, sum } from '../../../src/domain/money.ts';
 import type { ErrorMeaning } from '../../../src/erp/capabilities.ts';
 import type { ErpEntry, ErpLine } from '../../../src/erp/erp-entry.ts';
-import type { FakeRecord, FaultKind, SaidError } from './records.ts';
+import { type FakeRecord, type FaultKind, type SaidError, taxes } from './records.ts';
 import type { FakeTime } from './time.ts';
 
 /** A line in the ERP's books. */
@@ -26,7 +26,7 @@ export interface HeldEntry {
   key: string | null;
   unitId: string;
   number: string | null;
-  state: 'draft' | 'posted';
+  state: 'draft' | 'posted' | 'void';
   date: string;
   journal: string;
   description: string;
@@ -65,7 +65,7 @@ export const noFlaws: Flaws = {
 export type ServerRequest =
   | { kind: 'create'; entries: readonly ErpEntry[]; attemptId: string }
   | { kind: 'post'; ids: readonly string[]; attemptId: string }
-  | { kind: 'deleteDrafts'; ids: readonly string[] }
+  | { kind: 'withdrawDrafts'; ids: readonly string[] }
   | { kind: 'find'; keys: readonly { key: string; dates: readonly string[] }[] }
   | { kind: 'read'; ids: readonly string[] }
   | { kind: 'keyed'; installation: number; changedSince: Date | null; after: string | null }
@@ -298,12 +298,13 @@ export class FakeServer {
           ({ id }) => this.#post(this.#entry(id)),
           work,
         );
-      case 'deleteDrafts':
+      case 'withdrawDrafts':
         return this.#changeAll(
           request.ids.map((id) => ({ key: this.#entries.get(id)?.key ?? id, id })),
           ({ id }) => this.#whyNotDeleted(id),
           ({ id }) => {
-            this.#entries.delete(id);
+            if (this.record.capabilities.write.withdraw === 'void') this.#entry(id).state = 'void';
+            else this.#entries.delete(id);
             return null;
           },
           work,
@@ -391,13 +392,16 @@ export class FakeServer {
     const { key, write, imbalance, periods, dimensions } = this.record.capabilities;
     const accounts = entry.lines.map(({ account }) => account);
     if (accounts.some((account) => this.#flaws.strangeAccounts.has(account))) return 'strange';
-    if (batch.length > write.max_entries || entry.lines.length > write.max_lines) return 'too_large';
+    const lines = this.#posted(entry);
+    if (lines === null) return 'strange';
+    if (batch.length > write.max_entries || (entry.sentLines ?? entry.lines).length > write.max_lines)
+      return 'too_large';
     if (accounts.some((account) => this.#flaws.unknownAccounts.has(account))) return 'account';
     for (const { theirs, unknown } of dimensions) {
       if (unknown !== 'refused') continue;
       if (entry.lines.some((line) => this.#flaws.unknownValues.has(line.dimensions[theirs] ?? ''))) return 'dimension';
     }
-    const isBalanced = sum(entry.lines.map(signedOf)).isZero();
+    const isBalanced = sum(lines.map(signedOf)).isZero();
     if (!isBalanced && imbalance === 'refused') return 'unbalanced';
     if (this.#isClosed(entry.date) && periods.on_locked === 'refused') {
       if (write.steps === 'one' || write.drafts === 'block_closing') return 'period';
@@ -442,12 +446,38 @@ export class FakeServer {
   }
 
   #linesOf(entry: ErpEntry): HeldLine[] {
-    const lines = entry.lines.map((line) => this.#lineOf(line));
+    const lines = (this.#posted(entry) ?? []).map((line) => this.#lineOf(line));
     if (entry.lines.some(({ account }) => this.#flaws.balancedAccounts.has(account))) {
       const extra = (amount: string) => ({ ...this.#newLine(), account: '9999', amount: new Money(amount) });
       lines.push(extra('0.01'), extra('-0.01'));
     }
     return this.record.capabilities.read_back.normalises.includes('merged_lines') ? merged(lines) : lines;
+  }
+
+  /**
+   * The lines that the ERP posts. It may compute the VAT of each sent line, to the cent and half away from zero. Null
+   * if it cannot read the entry.
+   */
+  #posted(entry: ErpEntry): readonly ErpLine[] | null {
+    const { vat: rule } = this.record.capabilities;
+    if (rule.mode !== 'from_net' && rule.mode !== 'from_gross') return entry.lines;
+    return (
+      entry.sentLines?.flatMap((line) => {
+        const tax = line.vat === null ? undefined : taxes[line.vat.code];
+        if (tax === undefined || line.vat === null) return line;
+        const whole = new Money(100).plus(rule.mode === 'from_net' ? 0 : tax.percent);
+        const amount = line.amount.times(tax.percent).div(whole).toDecimalPlaces(2, Money.ROUND_HALF_UP);
+        const base = rule.mode === 'from_net' ? line : { ...line, amount: line.amount.minus(amount) };
+        const owed = {
+          ...line,
+          account: tax.account,
+          amount,
+          dimensions: {},
+          vat: { ...line.vat, part: 'tax' as const },
+        };
+        return amount.isZero() ? [base] : [base, owed];
+      }) ?? null
+    );
   }
 
   #newLine(): HeldLine {
@@ -489,7 +519,7 @@ export class FakeServer {
 
   #whyNotPosted(id: string): FaultKind | 'strange' | null {
     const entry = this.#entries.get(id);
-    if (!entry) return 'strange';
+    if (!entry || entry.state === 'void') return 'strange';
     if (entry.state === 'posted') return this.record.postedAgain === 'refused' ? 'strange' : null;
     const isRefused = this.#isClosed(entry.date) && this.record.capabilities.periods.on_locked === 'refused';
     return isRefused ? 'period' : null;
@@ -500,14 +530,15 @@ export class FakeServer {
     if (this.#isClosed(entry.date) && this.record.capabilities.periods.on_locked === 'redated')
       entry.date = dayAfter(this.#lockedThrough);
     this.#lastNumber += 1;
-    Object.assign(entry, { state: 'posted', number: `V${this.#lastNumber}`, postedAtMs: this.time.nowMs });
+    const number = this.record.capabilities.numbered === 'yes' ? `V${this.#lastNumber}` : entry.id;
+    Object.assign(entry, { state: 'posted', number, postedAtMs: this.time.nowMs });
     this.onChange(entry);
     return entry.id;
   }
 
   #whyNotDeleted(id: string): FaultKind | 'strange' | null {
     const isDraft = this.#entries.get(id)?.state === 'draft';
-    return isDraft && this.record.capabilities.write.drafts_deletable ? null : 'strange';
+    return isDraft && this.record.capabilities.write.withdraw !== 'none' ? null : 'strange';
   }
 
   #find(keys: readonly { key: string; dates: readonly string[] }[]): HeldEntry[] {

@@ -158,9 +158,9 @@ export class FakeTarget implements ErpTarget {
     await this.#call({ kind: 'post', ids, attemptId: request.attemptId }, request);
   }
 
-  async deleteDrafts(ids: readonly string[], request: WriteOptions): Promise<void> {
-    if (!this.capabilities.write.drafts_deletable) throw new Error('drafts of this ERP cannot be deleted');
-    await this.#call({ kind: 'deleteDrafts', ids }, request);
+  async withdrawDrafts(ids: readonly string[], request: WriteOptions): Promise<void> {
+    if (this.capabilities.write.withdraw === 'none') throw new Error('drafts of this ERP cannot be withdrawn');
+    await this.#call({ kind: 'withdrawDrafts', ids }, request);
   }
 
   async read(ids: readonly string[], request: RequestOptions): Promise<FoundEntry[]> {
@@ -329,7 +329,7 @@ function keysOf(request: ServerRequest, server: FakeServer): string[] {
     case 'find':
       return request.keys.map(({ key }) => key);
     case 'post':
-    case 'deleteDrafts':
+    case 'withdrawDrafts':
     case 'read': {
       const byId = new Map(server.held().map(({ id, key }) => [id, key]));
       return request.ids.map((id) => byId.get(id) ?? id);

@@ -4,7 +4,7 @@ import { type Checking, checkErp } from '../../../src/erp/targets/api/check.ts';
 import type { OdooCalls } from '../../../src/erp/targets/odoo/calls.ts';
 import { OdooChecks } from '../../../src/erp/targets/odoo/check.ts';
 import type { OdooCall } from '../../../src/erp/targets/odoo/connection.ts';
-import { deleteDrafts } from '../../../src/erp/targets/odoo/drafts.ts';
+import { withdrawDrafts } from '../../../src/erp/targets/odoo/drafts.ts';
 import type { OdooNames, OdooRecords } from '../../../src/erp/targets/odoo/names.ts';
 import { odooTerms } from '../../../src/texts/findings/erp-records.ts';
 
@@ -60,7 +60,7 @@ function odoo(onLoad: (n: number) => void = () => {}, lacking: readonly string[]
   const checked: Checking<OdooRecords> = {
     terms: odooTerms,
     records: names as unknown as OdooNames,
-    deleteDrafts: (ids, request) => deleteDrafts(asked, ids.map(Number), request),
+    withdrawDrafts: (ids, request) => withdrawDrafts(asked, ids.map(Number), request),
     check: (planned, request) => new OdooChecks(asked, planned, request),
   };
   return { drafts, checked };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ErpError } from '../../../src/erp/port.ts';
 import type { OdooCall } from '../../../src/erp/targets/odoo/connection.ts';
-import { deleteDrafts } from '../../../src/erp/targets/odoo/drafts.ts';
+import { withdrawDrafts } from '../../../src/erp/targets/odoo/drafts.ts';
 
 const request = { signal: new AbortController().signal, priority: 0, attemptId: 'x' };
 
@@ -50,15 +50,15 @@ class Moves {
 
 test('drafts are deleted in one request, and missing ones are left out', async () => {
   const odoo = new Moves([{ id: 7 }, { id: 8, name: 'MISC/1' }]);
-  await deleteDrafts(odoo, [7, 8, 9], request);
+  await withdrawDrafts(odoo, [7, 8, 9], request);
   expect([odoo.sent, odoo.left]).toEqual([['unlink 7,8'], []]);
-  await deleteDrafts(odoo, [7], request);
+  await withdrawDrafts(odoo, [7], request);
   expect(odoo.sent).toHaveLength(1);
 });
 
 test('a draft whose number has successors loses its number first', async () => {
   const odoo = new Moves([{ id: 7 }, { id: 8, name: 'MISC/1', isFollowed: true }]);
-  await deleteDrafts(odoo, [7, 8], request);
+  await withdrawDrafts(odoo, [7, 8], request);
   expect([odoo.sent, odoo.left]).toEqual([['unlink 7,8', 'write 8', 'unlink 7,8'], []]);
 });
 
@@ -66,13 +66,13 @@ test('a draft that a user posts meanwhile keeps its number', async () => {
   const odoo = new Moves([{ id: 7, name: 'MISC/1', isFollowed: true }, { id: 8 }], (moves) => {
     Object.assign(moves.get(7) ?? {}, { state: 'posted' });
   });
-  await deleteDrafts(odoo, [7, 8], request);
+  await withdrawDrafts(odoo, [7, 8], request);
   expect(odoo.left).toEqual([[7, 'MISC/1', 'posted']]);
 });
 
 test('a draft that was posted before belongs to a user, and nothing is deleted', async () => {
   const odoo = new Moves([{ id: 7, name: 'MISC/1', posted_before: true }, { id: 8 }]);
-  const error = await deleteDrafts(odoo, [7, 8], request).catch((thrown: unknown) => thrown);
+  const error = await withdrawDrafts(odoo, [7, 8], request).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ means: 'refused', message: expect.stringContaining('MISC/1 (id 7)') });
   expect(odoo.sent).toEqual([]);
 });
@@ -81,5 +81,5 @@ test('a refusal for another reason is passed on', async () => {
   const odoo = new Moves([{ id: 8 }]);
   const refused = new ErpError('refused', 'no');
   const refusing = { all: () => odoo.all(), call: () => Promise.reject(refused) };
-  expect(await deleteDrafts(refusing, [8], request).catch((thrown: unknown) => thrown)).toBe(refused);
+  expect(await withdrawDrafts(refusing, [8], request).catch((thrown: unknown) => thrown)).toBe(refused);
 });

@@ -211,7 +211,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
       [second, 'draft'],
     ]);
     expect((await search('A'.repeat(20))).found).toEqual([]);
-    await target.deleteDrafts([second!], request);
+    await target.withdrawDrafts([second!], request);
     expect((await search(one.key, ['2024-01-01'])).found.map(({ id }) => id)).toEqual([first]);
     expect(await target.read([first!, second!, '999999'], request)).toHaveLength(1);
   });
@@ -222,7 +222,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
     const keys = many.map(({ key }) => ({ key, dates: ['2024-05-05'] }));
     const { found } = await target.find(keys, request);
     expect(new Set(found.map(({ key }) => key))).toEqual(new Set(many.map(({ key }) => key)));
-    await target.deleteDrafts(
+    await target.withdrawDrafts(
       found.map(({ id }) => id),
       request,
     );
@@ -326,9 +326,9 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
     expect(await refusal(create(onIt))).toMatchObject({ problem: 'erp_account_unknown', keys: [onIt.key] });
     await accountant.call('model.account.account.delete', [copy]);
     const ids = await create(onIt);
-    await target.deleteDrafts(ids, request);
+    await target.withdrawDrafts(ids, request);
     await accountant.call('model.account.account.write', [original], { closed: true });
-    expect(await refusal(create(onIt).then((made) => target.deleteDrafts(made, request)))).toMatchObject({
+    expect(await refusal(create(onIt).then((made) => target.withdrawDrafts(made, request)))).toMatchObject({
       ...{ means: 'refused', problem: 'erp_account_unknown' },
     });
     await accountant.call('model.account.account.write', [original], { closed: false });
@@ -345,7 +345,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
     await accountant.call('model.account.period.reopen', [february]);
     const [id] = await create(late);
     // The period was open when it was read, and closes before the next entry.
-    await target.deleteDrafts([id!], request);
+    await target.withdrawDrafts([id!], request);
     await accountant.call('model.account.period.close', [february]);
     expect(await refusal(create(late))).toMatchObject({ problem: 'period_closed_in_erp' });
     await accountant.call('model.account.period.reopen', [february]);
@@ -353,10 +353,10 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
 
   test('a posted move cannot be deleted, posted twice, or be another company’s', async () => {
     const [found] = await posted(ofCash('4.00'));
-    for (const work of [target.deleteDrafts([found!.id], request), target.post([found!.id], request)]) {
+    for (const work of [target.withdrawDrafts([found!.id], request), target.post([found!.id], request)]) {
       expect(await refusal(work)).toMatchObject({ means: 'refused', problem: 'erp_refused' });
     }
-    expect(await refusal(target.deleteDrafts(['999999'], request))).toMatchObject({ means: 'refused' });
+    expect(await refusal(target.withdrawDrafts(['999999'], request))).toMatchObject({ means: 'refused' });
   });
 
   describe('matching', () => {

@@ -68,7 +68,7 @@ export function fakeErp(traits: ErpTraits, seed: number, time: SimulatedTime): L
   const { key, write } = server.record.capabilities;
   return {
     ...{ judged: server, requestsPerCall: 1, isReviewed: false },
-    canSweepLate: write.steps !== 'one' && write.drafts_deletable && key.lookup !== 'none' && key.unique === 'none',
+    canSweepLate: write.steps !== 'one' && write.withdraw !== 'none' && key.lookup !== 'none' && key.unique === 'none',
     lock: (through) => server.lock(through),
     unlock: () => server.unlock(),
     open: (way) => new FakeTarget({ server, ...way }),

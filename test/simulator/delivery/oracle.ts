@@ -83,7 +83,7 @@ export class Oracle {
   }
 
   #copies(name: string): HeldEntry[] {
-    return this.#server.held().filter(({ description }) => description === name);
+    return this.#server.held().filter(({ description, state }) => description === name && state !== 'void');
   }
 
   /** During the disturbances: each refusal must have a reason, and each delivered unit must be in the books. */

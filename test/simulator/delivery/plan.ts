@@ -102,7 +102,9 @@ export function plan(
 
 function sale(rng: Rng, id: number, flaw: Flaw | null): DraftEntry {
   const net = new Money(rng.int(100, 99_999)).div(100);
-  const vat = new Money(rng.int(1, 9_999)).div(100);
+  // Documents settle cents, so their VAT may be a cent beside the rounded one.
+  const off = rng.pick(['-0.01', '0', '0', '0', '0.01']);
+  const vat = net.times('0.255').toDecimalPlaces(2, Money.ROUND_HALF_UP).plus(off);
   const account = flaw === null || flaw === 'nowhere' ? rng.pick(['3000', '3010', '3020']) : flaw;
   const department = rng.pick(['east', 'west', null]);
   const dimension = flaw === 'nowhere' ? 'nowhere' : department;

@@ -29,7 +29,7 @@ export function failed(name: string, error: unknown, todo: string): CheckResult 
 }
 
 /** The part of an ERP's API that a check uses. */
-export type Checking<W extends RecordTypes> = Pick<ErpApi<W>, 'terms' | 'records' | 'deleteDrafts' | 'check'>;
+export type Checking<W extends RecordTypes> = Pick<ErpApi<W>, 'terms' | 'records' | 'withdrawDrafts' | 'check'>;
 
 /**
  * Looks up every record that entries name. If the plan `writes`, it also tries what a delivery does: it creates drafts
@@ -248,7 +248,7 @@ class Check<W extends RecordTypes> {
   }
 
   #delete(ids: readonly string[], request: RequestOptions): Promise<void> {
-    return this.#api.deleteDrafts(ids, { ...request, attemptId: randomUUID() });
+    return this.#api.withdrawDrafts(ids, { ...request, attemptId: randomUUID() });
   }
 
   #step({ name, try: part }: CheckStep): AsyncGenerator<CheckResult> {

@@ -129,7 +129,7 @@ export type KeyedText = Omit<KeyedEntry, 'key' | 'unitId'> & { text: string };
  * to them. For every fault of the ERP or of the connection, a method throws an ErpError.
  */
 export interface ErpApi<W extends RecordTypes>
-  extends Pick<ErpTarget, 'capabilities' | 'post' | 'deleteDrafts' | 'periods' | 'expiries' | 'close'> {
+  extends Pick<ErpTarget, 'capabilities' | 'post' | 'withdrawDrafts' | 'periods' | 'expiries' | 'close'> {
   readonly terms: ErpTerms;
   readonly records: RecordSource<W>;
   readonly reader: ErpReader<W>;

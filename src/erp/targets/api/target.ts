@@ -146,8 +146,8 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
     return this.#written(() => this.#api.post(ids, request));
   }
 
-  deleteDrafts(ids: readonly string[], request: WriteOptions): Promise<void> {
-    return this.#written(() => this.#api.deleteDrafts(ids, request));
+  withdrawDrafts(ids: readonly string[], request: WriteOptions): Promise<void> {
+    return this.#written(() => this.#api.withdrawDrafts(ids, request));
   }
 
   read(ids: readonly string[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {

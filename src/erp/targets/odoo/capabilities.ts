@@ -22,14 +22,14 @@ export const odooCapabilities: Capabilities = {
     max_entries: 100,
     max_lines: 1_000,
     max_bytes: 1_000_000,
-    drafts_deletable: true,
+    withdraw: 'delete',
   },
   // A worker may run for `limit_time_real`, 120 s by default. Proxies do not repeat requests.
   doubt: { server_may_work_seconds: 180 },
   // Parallel requests that number entries of one journal block each other, and fail.
   pace: { in_flight_per_company: 1, limits: [], errors_allowed: null },
   // Odoo accepts receivable lines without a partner. vetledger sends one anyway, for the open items.
-  lines: { decimals: 2, party: 'per_line' },
+  lines: { decimals: 2, party: 'per_line', max_dimensions: null },
   vat: { mode: 'tagged_rows', tolerance_minor: 0 },
   periods: { readable: true, on_locked: 'redated' },
   text: {

@@ -52,7 +52,7 @@ export class OdooChecks implements ErpChecks<OdooRecords> {
     const rights = [
       ['account.move', 'create', erpCheckTexts.makeEntries],
       ['account.move', 'write', erpCheckTexts.post],
-      ['account.move', 'unlink', erpCheckTexts.deleteDrafts],
+      ['account.move', 'unlink', erpCheckTexts.withdrawDrafts],
       ['account.partial.reconcile', 'create', erpCheckTexts.matchLines],
     ] as const;
     for (const [model, operation, name] of rights) {
@@ -68,7 +68,7 @@ export class OdooChecks implements ErpChecks<OdooRecords> {
     const byId = await maySearch(calls, this.#request);
     const name = erpCheckTexts.lookUp;
     if (byId) yield right(name, erpCheckTexts.byExternalId);
-    else if (this.#lacking.has(erpCheckTexts.deleteDrafts))
+    else if (this.#lacking.has(erpCheckTexts.withdrawDrafts))
       yield wrong(name, erpCheckTexts.noLookUp, erpCheckTexts.giveLookUp);
     else yield right(name, erpCheckTexts.byReference);
   }

@@ -14,7 +14,7 @@ type Calls = Pick<OdooCalls, 'all' | 'call'>;
  * the number is removed, and the draft is deleted. The state is read again before, because Odoo would remove the number
  * of a posted move too. Throws ErpError.
  */
-export async function deleteDrafts(calls: Calls, ids: readonly number[], request: RequestOptions): Promise<void> {
+export async function withdrawDrafts(calls: Calls, ids: readonly number[], request: RequestOptions): Promise<void> {
   const drafts = await draftsAmong(calls, ids, request);
   if (drafts.length === 0) return;
   try {

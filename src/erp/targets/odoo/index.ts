@@ -23,7 +23,7 @@ import { odooCapabilities } from './capabilities.ts';
 import { OdooChecks } from './check.ts';
 import { openCompany } from './company.ts';
 import { OdooConnection, type OdooTransport } from './connection.ts';
-import { deleteDrafts } from './drafts.ts';
+import { withdrawDrafts } from './drafts.ts';
 import { findExternalIds, keyInExternalId, maySearch, moveIdOf, partyIdOf } from './external-ids.ts';
 import { keepLines, load } from './load.ts';
 import { readLocks } from './locks.ts';
@@ -147,8 +147,8 @@ class OdooApi implements ErpApi<OdooRecords> {
     if (ids.length > 0) await this.#write('account.move', 'action_post', ids, keepLines, request);
   }
 
-  deleteDrafts(ids: readonly string[], request: RequestOptions): Promise<void> {
-    return deleteDrafts(this.#calls, ids.map(odooId), request);
+  withdrawDrafts(ids: readonly string[], request: RequestOptions): Promise<void> {
+    return withdrawDrafts(this.#calls, ids.map(odooId), request);
   }
 
   periods(request: RequestOptions): Promise<ErpPeriods> {

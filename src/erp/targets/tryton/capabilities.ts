@@ -14,13 +14,13 @@ export const trytonCapabilities: Capabilities = {
     max_lines: 1_000,
     // trytond refuses larger requests (`max_size_authenticated`, 2 MB).
     max_bytes: 1_000_000,
-    drafts_deletable: true,
+    withdraw: 'delete',
   },
   // The server continues an aborted request: it created moves 6 s after the abort.
   doubt: { server_may_work_seconds: 60 },
   // Parallel requests in one company lock each other out.
   pace: { in_flight_per_company: 1, limits: [], errors_allowed: null },
-  lines: { decimals: 2, party: 'per_line' },
+  lines: { decimals: 2, party: 'per_line', max_dimensions: null },
   vat: { mode: 'explicit_rows', tolerance_minor: 0 },
   periods: { readable: true, on_locked: 'refused' },
   text: {

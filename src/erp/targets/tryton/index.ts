@@ -116,7 +116,7 @@ export class TrytonApi implements ErpApi<TrytonRecords> {
     await this.#write('model.account.move.post', [ids.map(trytonId)], request);
   }
 
-  async deleteDrafts(ids: readonly string[], request: WriteOptions): Promise<void> {
+  async withdrawDrafts(ids: readonly string[], request: WriteOptions): Promise<void> {
     await this.#write('model.account.move.delete', [ids.map(trytonId)], request);
   }
 

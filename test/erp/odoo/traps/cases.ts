@@ -288,7 +288,7 @@ export const trapCases: Record<string, TrapCase> = {
     async run(trap) {
       const [draft = '', posted = ''] = await trap.create(trap.sale(), trap.sale());
       await trap.target.post([posted], request);
-      await trap.target.deleteDrafts([draft, posted], request).catch(() => undefined);
+      await trap.target.withdrawDrafts([draft, posted], request).catch(() => undefined);
       deepStrictEqual(
         trap.fake.held().map(({ id }) => id),
         [posted],

@@ -144,8 +144,8 @@ class OdooErp implements LifeErp {
       create: (entries, request) =>
         heard(inner.create(entries, request), way, { kind: 'create', keys: entries.map(({ key }) => key) }),
       post: (ids, request) => heard(inner.post(ids, request), way, { kind: 'post', keys: keysOf(ids) }),
-      deleteDrafts: (ids, request) =>
-        heard(inner.deleteDrafts(ids, request), way, { kind: 'deleteDrafts', keys: keysOf(ids) }),
+      withdrawDrafts: (ids, request) =>
+        heard(inner.withdrawDrafts(ids, request), way, { kind: 'withdrawDrafts', keys: keysOf(ids) }),
       read: (ids, request, only) => inner.read(ids, request, only),
       periods: (request) => inner.periods(request),
       ...(inner.matching && { matching: inner.matching }),

@@ -23,7 +23,7 @@ export interface WayPorts {
   mayWorkMs: number;
 }
 
-const writing: Record<string, RequestInfo['kind']> = { load: 'create', action_post: 'post', unlink: 'deleteDrafts' };
+const writing: Record<string, RequestInfo['kind']> = { load: 'create', action_post: 'post', unlink: 'withdrawDrafts' };
 
 export class SimulatedWay implements OdooTransport {
   readonly #ports: WayPorts;
