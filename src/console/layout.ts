@@ -94,6 +94,7 @@ function navigation({ rights, installation, path }: Frame): Node {
     ${rights.where('read_operations').length > 0 ? link('/clinics', screenNames.clinics) : null}
     ${own.map((screen) => link(`/${installation?.id}/${screen.path}`, screenNames[screen.name]))}
     ${rights.where('operate').length > 0 ? link('/machine', screenNames.machine) : null}
+    ${rights.may('manage_users', null) ? link('/users', screenNames.users) : null}
   </nav>`;
 }
 

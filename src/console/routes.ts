@@ -12,6 +12,7 @@ import { monthRoutes } from './screens/month/routes.ts';
 import { reportsRoutes } from './screens/reports/routes.ts';
 import { openIdRoutes } from './screens/sign-in/openid-routes.ts';
 import { signInRoutes } from './screens/sign-in/routes.ts';
+import { usersRoutes } from './screens/users/routes.ts';
 import { windowsRoutes } from './screens/windows/routes.ts';
 
 /** Every route of the console. `checkRoutes` refuses a table in which a route could act without a right or a record. */
@@ -30,4 +31,5 @@ export const routes: readonly Route[] = [
   ...windowsRoutes,
   ...auditRoutes,
   ...machineRoutes,
+  ...usersRoutes,
 ];

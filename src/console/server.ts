@@ -6,7 +6,7 @@ import forms from '@fastify/formbody';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { mappingsInForce } from '../bookkeeping/mapping-versions.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
-import { showInstallations } from '../db/console-role.ts';
+import { showInstallations, showUserActions } from '../db/console-role.ts';
 import type { Connection } from '../db/rows.ts';
 import { dateIn } from '../domain/dates.ts';
 import { headersTimeoutMs, limitConnections } from '../http/connections.ts';
@@ -151,6 +151,7 @@ async function handle(
   const visible = configured === null ? visibleTo(route, rights) : [configured.id];
   const work = async (db: Connection) => {
     const asked = { ...common, db, session, rights };
+    if ('in' in route.access && route.access.in === 'database') await showUserActions(db);
     if (configured === null) return { answer: await (route as SignedInRoute).answer(asked), closed: null };
     const installation = await inForce(context, db, configured);
     return {

@@ -29,12 +29,28 @@ const byOther: Record<string, string> = {
   erp_company: `select from ${schemaName}.erp_cursor c where c.company = erp_company.company`,
 };
 
+/** The setting with which a transaction of the console reads and adds actions of the whole database: changes of users. */
+const usersSetting = 'vetledger.users';
+
+/** Tables of actions, with the condition of a row that belongs to the whole database. */
+const userActions: Record<string, string> = {
+  action: 'installation is null',
+  action_outcome: 'installation is null',
+  action_head: 'installation is null',
+  action_reason: `exists (select from ${schemaName}.action a where a.id = action_id and a.installation is null)`,
+};
+
 /** Tables that the console may add to, to ask for an action. */
 const askedTables = ['action', 'action_reason', 'action_head'];
 
 /** Makes the rows of these installations visible until the transaction ends. Without it, the role of the console sees none. */
 export async function showInstallations(trx: Connection, installations: readonly number[]): Promise<void> {
   await execute(trx, 'select set_config(?, ?, true)', [setting, `{${installations.join(',')}}`]);
+}
+
+/** Lets a transaction read and record changes of users, until it ends. */
+export async function showUserActions(trx: Connection): Promise<void> {
+  await execute(trx, `select set_config(?, 'on', true)`, [usersSetting]);
 }
 
 /**
@@ -50,12 +66,16 @@ export async function grantConsole(trx: Connection, name: string, runtime: strin
     `grant usage on schema ${schemaName}, ${consoleSchema} to ${to}`,
     ...policies.flatMap(({ table, sees }) => protect(table, to, sees)),
     `grant select on ${[...policies.map(({ table }) => table), 'action_done', 'mapping_content'].map(qualified).join(', ')} to ${to}`,
-    `grant insert on ${askedTables.map(qualified).join(', ')} to ${to}`,
+    `grant insert on ${[...askedTables, 'action_outcome'].map(qualified).join(', ')} to ${to}`,
     `grant update on ${qualified('action_head')} to ${to}`,
     `grant usage on sequence ${qualified('action_id')} to ${to}`,
     `grant select, insert, update, delete on ${own} to ${to}`,
     `grant select, insert on ${added} to ${to}`,
     ...askedTables.map((table) => policy(table, 'console_asks', `for insert to ${to} with check (${seesOf(table)})`)),
+    ...Object.entries(userActions).map(([table, condition]) => {
+      const own = `(${condition} and (select current_setting('${usersSetting}', true)) = 'on')`;
+      return policy(table, 'console_changes_users', `to ${to} using ${own} with check ${own}`);
+    }),
     policy('action_head', 'console_moves', `for update to ${to} using (${seesOf('action_head')})`),
   ];
   if (runtime !== null) {

@@ -26,6 +26,7 @@ import '../texts/console/documents.ts';
 import '../texts/console/operating.ts';
 import '../texts/console/openid.ts';
 import '../texts/console/reports.ts';
+import '../texts/console/user-pages.ts';
 import '../texts/console/users.ts';
 import '../texts/console/windows.ts';
 import '../texts/counts.ts';

@@ -61,6 +61,11 @@ export function listActions(
   );
 }
 
+/** The last changes of users and other actions of the whole database, the newest first. */
+export function lastWholeActions(db: Connection, limit: number): Promise<AuditedAction[]> {
+  return rows(db, shape, `select ${columns} where a.installation is null order by a.seq desc limit ?`, [limit]);
+}
+
 /** The number of actions by kind. */
 export function countActions(
   db: Connection,

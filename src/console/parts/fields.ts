@@ -1,6 +1,10 @@
+import type { Language } from '../../texts/catalogue.ts';
 import { signInTexts } from '../../texts/console/console.ts';
 import { html, type Node } from '../html.ts';
 import { passwordLength } from '../users/passwords.ts';
+
+/** Each language by its own name, so that everyone finds theirs. */
+export const languageNames: Record<Language, string> = { en: 'English', fi: 'Suomi', de: 'Deutsch', sv: 'Svenska' };
 
 interface Field {
   name: string;

@@ -100,6 +100,18 @@ export async function rolesOf(db: Connection, id: number): Promise<GrantedRole[]
   );
 }
 
+/** A role with its subject. */
+export type HeldRole = GrantedRole & { subjectId: number };
+
+export async function allRoles(db: Connection): Promise<HeldRole[]> {
+  return rows(
+    db,
+    { subjectId: integer, role: oneOf(roles), installation: nullable(integer), until: nullable(date) },
+    `select subject_id as "subjectId", role, installation, until from vetledger_console.subject_role
+     order by subject_id, installation, role limit 10000`,
+  );
+}
+
 /** Grants a role, or changes its last day. */
 export async function grantRole(db: Connection, id: number, { role, installation, until }: GrantedRole): Promise<void> {
   await execute(

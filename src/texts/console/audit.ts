@@ -87,4 +87,11 @@ export const actionKindNames = catalogue('console/audit.actionKindNames', {
   resume_delivery: 'delivery resumed',
   cancel_delivery: 'delivery cancelled',
   nudge_delivery: 'delivery requested',
+  add_user: 'user added',
+  grant_role: 'role granted',
+  revoke_role: 'role taken away',
+  renew_password: 'link for a password made',
+  disable_user: 'user disabled',
+  link_user: 'account or identity linked',
+  unlink_user: 'link of an account or identity ended',
 });

@@ -33,6 +33,7 @@ export const screenNames = catalogue('console/console.screenNames', {
   windows: 'Windows',
   machine: 'Machine',
   audit: 'Audit',
+  users: 'Users',
 });
 
 /** Pages about errors. Each says what happened and what to do. */

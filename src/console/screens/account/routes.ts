@@ -1,9 +1,9 @@
 import { languageOf } from '../../../languages/language.ts';
-import { type Language, languages } from '../../../texts/catalogue.ts';
+import { languages } from '../../../texts/catalogue.ts';
 import { roleNames, signInTexts as texts } from '../../../texts/console/console.ts';
 import { html, type Node } from '../../html.ts';
 import { form } from '../../layout.ts';
-import { choice, field, passwordFields, problem } from '../../parts/fields.ts';
+import { choice, field, languageNames, passwordFields, problem } from '../../parts/fields.ts';
 import { table } from '../../parts/table.ts';
 import type { Answer, PageContent, Route, SignedInRequest } from '../../route.ts';
 import { hashPassword, isPassword } from '../../users/passwords.ts';
@@ -30,9 +30,6 @@ export const accountRoutes: readonly Route[] = [
     answer: changePassword,
   },
 ];
-
-/** Each language by its own name, so that everyone finds theirs. */
-const languageNames: Record<Language, string> = { en: 'English', fi: 'Suomi', de: 'Deutsch', sv: 'Svenska' };
 
 async function show({ context, db, session }: SignedInRequest): Promise<Answer> {
   const granted = await rolesOf(db, session.subjectId);

@@ -26,7 +26,8 @@ export const clinicsRoutes: readonly Route[] = [
 ];
 
 async function enter({ rights }: SignedInRequest): Promise<Answer> {
-  return { redirect: rights.where('read_operations').length > 0 ? '/clinics' : '/account' };
+  if (rights.where('read_operations').length > 0) return { redirect: '/clinics' };
+  return { redirect: rights.may('manage_users', null) ? '/users' : '/account' };
 }
 
 async function show({ context, db, rights, now }: SignedInRequest): Promise<Answer> {
