@@ -91,6 +91,7 @@ const records = `
   update erp_unit set state = 'refused', problem_code = 'erp_refused', problem_message = 'The client is blocked.', problem_since = enqueued_at,
     batch = null, settled_at = null where installation = CLINIC and seq % 1000 = 2;
   update erp_unit set state = 'pending', needs_approval = true, batch = null, settled_at = null where installation = CLINIC and seq % 1000 = 3;
+  insert into erp_cursor (installation, entry_seq, company) select CLINIC, max(seq), 'COMPANY' from entry where installation = CLINIC;
   insert into erp_delivered select CLINIC, count(*) from erp_unit where installation = CLINIC and state = 'acknowledged';
   insert into erp_batch (installation, number, format, file, sha256, units, manifest, created_at, written_at, acknowledged_at)
   select CLINIC, n, 'csv', n || '.csv', 'past', 500, '{}', day, day, day
@@ -157,7 +158,16 @@ const copied = [
     'document',
     'document_report',
   ],
-  ...['write_back', 'erp_unit', 'erp_delivered', 'erp_batch', 'sync_window', 'reconcile_verdict', 'installation_state'],
+  ...[
+    'write_back',
+    'erp_unit',
+    'erp_cursor',
+    'erp_delivered',
+    'erp_batch',
+    'sync_window',
+    'reconcile_verdict',
+    'installation_state',
+  ],
   ...['budget', 'source_account'],
 ];
 

@@ -123,9 +123,16 @@ function readPage(
   return rows(
     db,
     shape,
+    // Almost every record shows the entry id that was written back and read since. These are left out first, because the other
+    // conditions read all units of the ERP.
     `with shown as (
-       select id, nullif(raw #>> ?::text[], '') as value, raw #> ?::text[] is not null as carried, asked_at
-       from mirror_record where installation = ? and kind = 'prepayment' and id > ? and gone_at is null order by id limit ?
+       select m.id, v.value, v.value is not null or m.raw #> ?::text[] is not null as carried, m.asked_at
+       from mirror_record m cross join lateral (select nullif(m.raw #>> ?::text[], '') as value offset 0) v
+       left join write_back w on w.installation = m.installation and w.kind = 'prepayment' and w.document_id = m.id
+       where m.installation = ? and m.kind = 'prepayment' and m.id > ? and m.gone_at is null
+         and not coalesce(w.value_is = 'entry_id' and w.value = v.value and w.value like ? || '/prepayment/' || m.id || '/%'
+           and (w.read_back is not null or w.state = 'done' and m.asked_at > w.written_at), false)
+       order by m.id limit ?
      ), numbers as materialized (
        select distinct u.erp_number, e.document_id from entry e
        left join summary_member m on m.entry_id = e.id
@@ -146,6 +153,9 @@ function readPage(
      left join numbers own on own.document_id = s.id and own.erp_number = s.value
      left join ours on ours.erp_number = s.value
      order by s.id`,
-    [path, path.slice(0, -1), installation, after, pageSize, ...Array<InstallationId>(3).fill(installation)],
+    [
+      ...[path.slice(0, -1), path, installation, after, String(installation), pageSize],
+      ...Array<InstallationId>(3).fill(installation),
+    ],
   );
 }

@@ -78,6 +78,12 @@ test('sums by code, as the command line counts them', async () => {
   expect(listed(body).toSorted()).toEqual([small, large, other, corrected, held].map(named).toSorted());
 });
 
+test('Clinics counts held and late documents apart', async () => {
+  const [table] = tablesIn((await accountant.get('/clinics')).body);
+  const own = table?.rows.find(([clinic]) => clinic?.includes(String(id)));
+  expect(own?.slice(3, 5)).toEqual(['1', '4']);
+});
+
 test('a late document has amount, VAT, age and what each decision does', async () => {
   const body = await page(`q=${large}`);
   const [row] = tablesIn(body)[1]?.rows ?? [];
