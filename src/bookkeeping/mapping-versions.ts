@@ -142,6 +142,23 @@ export async function applyMapping(
 }
 
 /**
+ * Puts an approved proposal in force, in the transaction of the caller. False if the mapping in force is not `base` any more. Waits
+ * for running postings.
+ */
+export async function applyProposal(
+  trx: Connection,
+  installation: InstallationId,
+  { content, base, ...input }: { content: string; base: string; proposal: number; mapping_hash: string },
+  by: ActedBy,
+): Promise<boolean> {
+  await lockMapping(trx, installation, 'alone');
+  if ((await newestHash(trx, installation)) !== base) return false;
+  const { id: actionId } = await recordAction(trx, { installation, kind: 'apply_mapping', by, input });
+  await beginVersion(trx, installation, content, actionId);
+  return true;
+}
+
+/**
  * Locks the mapping in force until the end of a posting transaction. Throws MappingSuperseded if it is not the
  * installation's mapping.
  */
@@ -168,6 +185,12 @@ async function newestHash(db: Connection, installation: InstallationId): Promise
     [installation],
   );
   return newest?.mapping_hash ?? null;
+}
+
+/** The content of a mapping that is or was in force. Null if it never was. */
+export async function contentOf(db: Connection, installation: InstallationId, hash: string): Promise<string | null> {
+  const sql = 'select content from mapping_version where installation = ? and mapping_hash = ? limit 1';
+  return (await maybeRow(db, { content: text }, sql, [installation, hash]))?.content ?? null;
 }
 
 async function beginVersion(

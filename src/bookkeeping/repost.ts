@@ -46,6 +46,8 @@ export interface RepostOptions {
   waitSeconds: number;
   /** The repost calls this once if it has to wait for a window. */
   onWait: () => void;
+  /** The repost calls this under its lease, before it posts. It refuses the repost by an error. `renew` keeps the lease. */
+  check?: (renew: () => Promise<void>) => Promise<void>;
 }
 
 /**
@@ -67,14 +69,18 @@ export async function* repost(
     throw error instanceof LeaseBusy ? new UserError(booksErrors.windowBusy({ installation: id }), 4) : error;
   });
   const transact = leasedTransactions(db, lease, options);
+  const renew = async () => {
+    if (!(await renewLease(db, lease))) throw new LeaseLost(lease);
+  };
   try {
+    await options.check?.(renew);
     await requireIdentity(db, installation);
     await requireStart(db, installation);
     const contextFor = postingContexts(installation, currentLockDates(db, source, id));
     for (const pass of remapPasses) {
       for (let after: DocumentCursor = null; ; ) {
         options.signal.throwIfAborted();
-        if (!(await renewLease(db, lease))) throw new LeaseLost(lease);
+        await renew();
         const batch: Reposted = await repostBatch(transact, installation, contextFor, options.selection, pass, after);
         if (batch.last === null) break;
         yield batch.documents;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { stringify } from 'yaml';
 import { ConfigError, codeOf } from '../domain/errors.ts';
 import { type Chart, parseChart } from '../mapping/chart.ts';
 import { parseMapping } from '../mapping/parse.ts';
@@ -8,7 +9,7 @@ import type { Mapping } from '../mapping/schema.ts';
 import { parseSpecs, type Specs } from '../mapping/specs.ts';
 import { canonicalJson } from '../records/json.ts';
 import { fileErrors, fileTexts } from '../texts/errors/files.ts';
-import { readYaml, unreadableReason } from './yaml.ts';
+import { readYaml, unreadableReason, valuesOf } from './yaml.ts';
 
 /** A mapping, and the SHA-256 of its content in hex. Layout and comments of the file do not change this hash. */
 interface ReadMapping {
@@ -44,6 +45,31 @@ function parsed(data: unknown, content: string): ReadMapping | { errors: string[
   const result = parseMapping(data);
   if ('errors' in result) return result;
   return { mapping: result.mapping, mappingHash: createHash('sha256').update(content).digest('hex') };
+}
+
+/** Reads a mapping from a text that a person sent. Returns every fault, also of a text that is too deep or expands too far. */
+export function mappingOfText(text: string): (ReadMapping & { mappingFile: MappingFile }) | { errors: string[] } {
+  try {
+    const found = valuesOf(text);
+    if ('fault' in found) return { errors: [found.fault] };
+    const content = canonicalJson(found.values);
+    const read = parsed(found.values, content);
+    return 'errors' in read ? read : { ...read, mappingFile: { hash: read.mappingHash, content } };
+  } catch (error) {
+    // YAML refuses references that expand too far, and JavaScript a nesting that is too deep.
+    if (error instanceof ReferenceError || error instanceof RangeError) return { errors: [error.message] };
+    throw error;
+  }
+}
+
+/** The text of a mapping file. Null if it cannot be read. */
+export function readMappingText(path: string): Promise<string | null> {
+  return readFile(path, 'utf8').catch(() => null);
+}
+
+/** A stored mapping as YAML. */
+export function yamlOf(content: string): string {
+  return stringify(JSON.parse(content), { lineWidth: 0 });
 }
 
 /** Like `loadMapping`. If the file does not exist, returns an empty mapping, by which every document is held. */

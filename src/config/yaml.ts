@@ -8,11 +8,16 @@ import { fileErrors, fileTexts } from '../texts/errors/files.ts';
  * Throws ConfigError (`configuration_missing`, `mapping_invalid`, …); `todo` is the advice for a missing file.
  */
 export async function readYaml(path: string, kind: 'configuration' | 'mapping', todo: string): Promise<unknown> {
-  const document = parseDocument<ParsedNode>(await readText(path, kind, todo), { prettyErrors: true });
+  const found = valuesOf(await readText(path, kind, todo));
+  if ('fault' in found) throw new ConfigError(fileErrors.notYaml({ kind, path, reason: found.fault }));
+  return found.values;
+}
+
+/** The values of a YAML text, or the first line of its fault. */
+export function valuesOf(text: string): { values: unknown } | { fault: string } {
+  const document = parseDocument<ParsedNode>(text, { prettyErrors: true });
   const [problem] = document.errors;
-  if (problem) {
-    throw new ConfigError(fileErrors.notYaml({ kind, path, reason: problem.message.split('\n')[0] ?? '' }));
-  }
+  if (problem) return { fault: problem.message.split('\n')[0] ?? '' };
   visit(document, {
     Scalar(_, node) {
       if (typeof node.value === 'number' && node.source !== undefined && String(node.value) !== node.source) {
@@ -20,8 +25,8 @@ export async function readYaml(path: string, kind: 'configuration' | 'mapping', 
       }
     },
   });
-  if (document.contents !== null && !isMap(document.contents) && !isScalar(document.contents)) return [];
-  return document.toJS();
+  if (document.contents !== null && !isMap(document.contents) && !isScalar(document.contents)) return { values: [] };
+  return { values: document.toJS() };
 }
 
 async function readText(path: string, kind: string, todo: string): Promise<string> {

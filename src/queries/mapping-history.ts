@@ -12,6 +12,8 @@ export interface MappingVersionInForce {
   since: Date;
   /** Who applied the version, and why. Null if a daemon loaded the version from the file when it started. */
   applied_by: string | null;
+  /** Who proposed the version in the console. Null if it was not proposed there. */
+  proposed_by: string | null;
   reason: string | null;
 }
 
@@ -21,10 +23,12 @@ export function mappingVersions(db: Connection, installation: InstallationId): P
     db,
     {
       ...{ number: integer, hash: text, version: nullable(text), approved_by: nullable(text), since: instant },
-      ...{ applied_by: nullable(text), reason: nullable(text) },
+      ...{ applied_by: nullable(text), proposed_by: nullable(text), reason: nullable(text) },
     },
-    `select v.number, v.mapping_hash as hash, v.version, v.approved_by, v.began_at as since, a.acted_by as applied_by, a.reason
-     from mapping_version v left join action_done a on a.id = v.action_id where v.installation = ? order by v.number`,
+    `select v.number, v.mapping_hash as hash, v.version, v.approved_by, v.began_at as since, a.acted_by as applied_by, a.reason,
+       p.subject as proposed_by
+     from mapping_version v left join action_done a on a.id = v.action_id left join action d on d.id = v.action_id
+     left join action p on p.installation = v.installation and p.id = (d.input ->> 'preview')::bigint where v.installation = ? order by v.number`,
     [installation],
   );
 }

@@ -17,8 +17,10 @@ import { systemClock } from '../runtime/system-clock.ts';
 import { isGrpcServiceError } from '../runtime/temporal-errors.ts';
 import { actionErrors } from '../texts/errors/actions.ts';
 import type { AskedWindows } from './asked-windows.ts';
+import { LongActions } from './long-actions.ts';
 import { startLooks } from './looks.ts';
 import { performers } from './performers/index.ts';
+import { isLong, type LongKind } from './performers/mappings.ts';
 import { isOutside, type OutsideKind, type OutsidePerformer, outsidePerformers } from './performers/windows.ts';
 
 /** Interval of looks for requests of the console. */
@@ -33,13 +35,20 @@ export type ActingPorts = Pick<App, 'db' | 'promptDb' | 'config' | 'clock' | 'lo
  */
 export function startActing(app: App, windows: AskedWindows | null, everyMs = lookEveryMs): { stop(): Promise<void> } {
   const acting = new Acting(app, windows);
-  return startLooks(app, acting, 'actions of the console could not be performed; this is retried', everyMs);
+  const looks = startLooks(app, acting, 'actions of the console could not be performed; this is retried', everyMs);
+  return {
+    async stop() {
+      await looks.stop();
+      await acting.ended();
+    },
+  };
 }
 
 /** Performs pending actions when called. It has no timer, so that tests can call it at any time. */
 export class Acting {
   readonly #app: ActingPorts;
   readonly #windows: AskedWindows | null;
+  readonly #long: LongActions;
   /** The first look of a process finds requests of any age. */
   #isFirst = true;
 
@@ -47,6 +56,7 @@ export class Acting {
   constructor(app: ActingPorts, windows: AskedWindows | null = null) {
     this.#app = app;
     this.#windows = windows;
+    this.#long = new LongActions(app);
   }
 
   /** Gives each pending action its outcome. Throws if the database does not answer. A refused action does not affect the others. */
@@ -74,7 +84,7 @@ export class Acting {
         // Another daemon may have performed some before the lease.
         for (const action of await pendingActions(db, [installation.id], { recent: false })) {
           if (held.signal.aborted) return;
-          await this.#act(installation, action, held.transact);
+          await this.#act(installation, action, held.transact, signal);
         }
       });
     } catch (error) {
@@ -85,7 +95,12 @@ export class Acting {
   }
 
   /** Gives one action its outcome. Throws if the outcome cannot be recorded; the action is then pending. */
-  async #act(installation: InstallationConfig, action: AskedAction, transact: Transact): Promise<void> {
+  async #act(
+    installation: InstallationConfig,
+    action: AskedAction,
+    transact: Transact,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { log } = this.#app;
     const { id, kind } = action;
     const about = { installation: installation.id, action: id, kind };
@@ -94,6 +109,12 @@ export class Acting {
       log.warn(about, 'the action has expired');
     };
     const isKnown = isAskedKind(kind);
+    if (isLong(kind) && (this.#long.has(id) || !action.isOver)) {
+      const requireRight = (trx: Connection) => this.#requireRight(trx, installation, action, kind);
+      const refuse = (err: unknown) =>
+        this.#refuse(installation, action, err, (work) => this.#app.db.transaction(work));
+      return this.#long.begin(installation, action, kind, { requireRight, refuse, signal });
+    }
     if (action.isOver && !(isKnown && isOutside(kind) && this.#windows !== null)) return expire();
     // Another build or process performs it, or it expires.
     const windows = this.#windows;
@@ -101,7 +122,8 @@ export class Acting {
     try {
       if (isOutside(kind) && windows !== null) {
         if (!(await this.#performOutside(installation, action, { kind, windows }, transact))) return await expire();
-      } else if (!isOutside(kind)) await transact((trx) => this.#perform(trx, installation, action, kind));
+      } else if (!isOutside(kind) && !isLong(kind))
+        await transact((trx) => this.#perform(trx, installation, action, kind));
       log.info(about, 'the action was performed');
     } catch (err) {
       if (err instanceof ActionOver || err instanceof LeaseLost) throw err;
@@ -109,17 +131,34 @@ export class Acting {
         log.warn({ ...about, err }, 'Temporal did not perform the action; this is retried');
         return;
       }
-      const isExplained = err instanceof UserError;
-      const refusal = isExplained ? err : new UserError(actionErrors.failed({ action: id }), 1, err);
-      await transact((trx) => refuseAction(trx, id, refusal));
-      if (isExplained) log.warn({ ...about, code: refusal.code }, 'the action was refused');
-      else log.error({ ...about, err }, 'the action failed');
-      return;
+      return await this.#refuse(installation, action, err, transact);
     }
     if (!kind.endsWith('_delivery')) return;
     await this.#windows?.requestDelivery(installation.id).catch((err: unknown) => {
       log.debug({ ...about, err }, 'the delivery could not be started; this is retried');
     });
+  }
+
+  /** Records why an action was not performed. */
+  async #refuse(
+    installation: InstallationConfig,
+    { id, kind }: AskedAction,
+    err: unknown,
+    transact: Transact,
+  ): Promise<void> {
+    const { log } = this.#app;
+    const about = { installation: installation.id, action: id, kind };
+    const isExplained = err instanceof UserError;
+    const unexplained = kind === 'repost_books' ? actionErrors.stopped : actionErrors.failed;
+    const refusal = isExplained ? err : new UserError(unexplained({ action: id }), 1, err);
+    await transact((trx) => refuseAction(trx, id, refusal));
+    if (isExplained) log.warn({ ...about, code: refusal.code }, 'the action was refused');
+    else log.error({ ...about, err }, 'the action failed');
+  }
+
+  /** Waits for the actions that run beside the loop. */
+  ended(): Promise<void> {
+    return this.#long.ended();
   }
 
   /**
@@ -153,7 +192,7 @@ export class Acting {
     trx: Connection,
     configured: InstallationConfig,
     action: AskedAction,
-    kind: Exclude<AskedKind, OutsideKind>,
+    kind: Exclude<AskedKind, OutsideKind | LongKind>,
   ): Promise<void> {
     const { config } = this.#app;
     await this.#requireRight(trx, configured, action, kind);

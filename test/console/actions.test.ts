@@ -10,12 +10,14 @@ import { useDatabase } from '../support/database.ts';
 import { demoMapping } from '../support/demo-config.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
 import { query } from '../support/sql.ts';
-import { type Browser, clinics, fieldsOf, hostileName, now, openTestConsole, type TestConsole } from './support.ts';
+import { formOf } from './form-of.ts';
+import { type Browser, clinics, hostileName, now, openTestConsole, type TestConsole } from './support.ts';
 import { linksIn, tablesIn } from './tables.ts';
 
 const database = useDatabase();
 const { db, owner } = database;
 const [id, other] = clinics;
+const fieldsOf = (body: string) => formOf(body) ?? {};
 let site: TestConsole;
 let clinic: MirroredClinic;
 let daemon: Acting;

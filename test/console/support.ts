@@ -91,15 +91,6 @@ export async function openTestConsole(
   };
 }
 
-/** The fields of the first form of a page that asks for an action, without its token. */
-export function fieldsOf(body: string): Record<string, string> {
-  const content = /<form method="post" action="\/\d+\/actions[\s\S]*?<\/form>/.exec(body)?.[0] ?? '';
-  const fields = [...content.matchAll(/<input [^>]*?name="(\w+)" value="([^"]*)"/g)];
-  return Object.fromEntries(
-    fields.map(([, name = '', value = '']) => [name, value]).filter(([name]) => name !== 'csrf'),
-  );
-}
-
 /** Keeps the cookie, and sends the headers that a browser sends with a form of our page. */
 export class Browser {
   readonly #app: FastifyInstance;

@@ -31,6 +31,8 @@ const answer = z.strictObject({
         z.strictObject({
           ...{ number: z.number(), hash: z.string(), ...named, since: instant },
           ...{ applied_by: z.string().nullable(), reason: z.string().nullable() },
+          /** Who proposed it in the console. */
+          proposed_by: z.string().nullable(),
         }),
       ),
       mappings: z.array(

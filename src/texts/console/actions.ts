@@ -14,6 +14,8 @@ export const actionTexts = catalogue('console/actions.actionTexts', {
     `No daemon runs since ${at}. The action expires 15 minutes after the request. An operator starts the daemon with \`vetledger run\`.`,
   done: 'The action is done.',
   expired: 'The action expired, because no daemon performed it within 15 minutes. Nothing was changed.',
+  expiredPartly:
+    'The action expired. Corrections that were posted before stay. Ask for a new preview to post the others.',
   refused: 'The action was refused.',
   again: 'Open the form again',
 });
@@ -96,6 +98,10 @@ export const actionNames = catalogue('console/actions.actionNames', {
   retry_documents: 'New judgement of documents',
   match_prepayment: 'Match of a payment with prepayments',
   repost_document: 'New posting of a document',
+  propose_mapping: 'Proposal of a mapping',
+  apply_mapping: 'Approval of a mapping',
+  preview_repost: 'Preview of corrections',
+  repost_books: 'Posting of corrections',
   pause_windows: 'Pause of the windows',
   resume_windows: 'Resumption of the windows',
   pause_delivery: 'Pause of the delivery',

@@ -28,6 +28,16 @@ export const actionErrors = catalogue('errors/actions.actionErrors', {
     message: 'Temporal has no Schedule of this clinic, so no window was opened.',
     todo: 'The daemon makes the Schedule within a minute. Then ask again.',
   }),
+  ownProposal: ({ user }: { user: string }): PlainError => ({
+    code: 'own_proposal',
+    message: `The user ${user} proposed this mapping, so another person approves it. Nothing was changed.`,
+    todo: 'Ask another accountant to open the page of the proposal and to approve it.',
+  }),
+  stopped: ({ action }: { action: number }): PlainError => ({
+    code: 'action_failed',
+    message: `The daemon could not perform action ${action} completely. Corrections that were posted before stay.`,
+    todo: 'Ask for a new preview to post the others. An operator finds the cause in the log of the daemon under the number of the action.',
+  }),
   failed: ({ action }: { action: number }): PlainError => ({
     code: 'action_failed',
     message: `The daemon could not perform action ${action}. Nothing was changed.`,

@@ -4,16 +4,18 @@ import { pauseDelivery, resumeDelivery } from '../../erp/outbox/state.ts';
 import { setPaused } from '../../sync/pauses.ts';
 import { performAck, performApproval, performResend, performUndo } from './deliveries.ts';
 import { performMatch, performRepost, performRetry } from './documents.ts';
+import { type LongKind, performApproval as performMapping } from './mappings.ts';
 import { changePause } from './pauses.ts';
 import type { Perform } from './performer.ts';
 import type { OutsideKind } from './windows.ts';
 
 /** The code that performs each kind of action, in one transaction with its outcome. */
-export const performers: Record<Exclude<AskedKind, OutsideKind>, Perform> = {
+export const performers: Record<Exclude<AskedKind, OutsideKind | LongKind>, Perform> = {
   decide_late: performDecision,
   retry_documents: performRetry,
   match_prepayment: performMatch,
   repost_document: performRepost,
+  apply_mapping: performMapping,
   pause_windows: changePause('windows', (trx, id, by) => setPaused(trx, id, true, by)),
   resume_windows: changePause('windows', (trx, id, by) => setPaused(trx, id, false, by)),
   pause_delivery: changePause('delivery', pauseDelivery),

@@ -37,7 +37,7 @@ export async function showAction(request: InstallationRequest): Promise<Answer> 
       body: () => {
         const waits = daemon === null ? actionTexts.noDaemon : actionTexts.daemonGone({ at: at(daemon.heardAt) });
         return html`${problem(isPending && daemon?.isRunning !== true ? waits : null)}
-          ${outcomeView(request, outcome)} ${came?.view()}
+          ${outcomeView(request, outcome, kind === 'repost_books')} ${came?.view()}
           <dl>
             <dt>${actionTexts.askedBy}</dt><dd>${action.subject}</dd>
             <dt>${actionTexts.askedAt}</dt><dd>${at(action.askedAt)}</dd>
@@ -50,7 +50,9 @@ export async function showAction(request: InstallationRequest): Promise<Answer> 
   };
 }
 
-function outcomeView({ rights, installation }: InstallationRequest, outcome: AskedOutcome): Node {
+/** `isInParts`: the action may have done a part of its work before it expired. */
+function outcomeView({ rights, installation }: InstallationRequest, outcome: AskedOutcome, isInParts: boolean): Node {
+  if (outcome.state === 'expired' && isInParts) return html`<p role="status">${actionTexts.expiredPartly}</p>`;
   if (outcome.state !== 'refused') return html`<p role="status">${actionTexts[outcome.state]}</p>`;
   const { message, todo } = outcome.error;
   return html`<div class="problem" role="status">

@@ -3,8 +3,10 @@ import type { AskedKind } from '../../users/permitted-actions.ts';
 import { deliveryForms } from './deliveries.ts';
 import type { EffectForm } from './effect-form.ts';
 import { lateAsked } from './late.ts';
+import { mappingForms } from './mappings.ts';
 import { matchAsked } from './match.ts';
 import { pausesPath } from './pauses-link.ts';
+import { proposalAsked } from './propose-mapping.ts';
 import { repostAsked } from './repost.ts';
 import { retryAsked } from './retry.ts';
 import type { ShownRequest } from './shown-request.ts';
@@ -19,6 +21,8 @@ export const shownRequests: Record<AskedKind, Reader> = {
   match_prepayment: matchAsked,
   repost_document: repostAsked,
   ...readersOf(deliveryForms),
+  propose_mapping: proposalAsked,
+  ...readersOf(mappingForms),
   ...readersOf(windowForms),
   ...{ pause_windows: ofPauses, resume_windows: ofPauses, pause_delivery: ofPauses, resume_delivery: ofPauses },
 };

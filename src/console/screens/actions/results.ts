@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import type { AskedAction } from '../../../actions/asking.ts';
+import { previewedBy } from '../../../bookkeeping/asked-mapping.ts';
 import { shown } from '../../../languages/language.ts';
 import { priceResult, readingRequest, startedResult } from '../../../queries/asked-windows.ts';
 import { type RecordedWindow, recordedWindows } from '../../../queries/windows.ts';
+import { mappingFormTexts } from '../../../texts/console/mapping.ts';
 import { resultTexts as texts, windowActionTexts } from '../../../texts/console/operating.ts';
 import { costLines } from '../../../wording/replays.ts';
 import { codeWord, count } from '../../../wording/words.ts';
@@ -11,6 +13,8 @@ import { facts, lines } from '../../parts/facts.ts';
 import { temporalLink } from '../../parts/temporal-link.ts';
 import type { InstallationRequest } from '../../route.ts';
 import { type AskedKind, isAskedKind } from '../../users/permitted-actions.ts';
+import { previewPart } from './mapping-preview.ts';
+import { mappingForms } from './mappings.ts';
 import { windowForms } from './windows.ts';
 
 /** What came of an action. */
@@ -38,6 +42,15 @@ const views: Partial<Record<AskedKind, View>> = {
   acknowledge_batch: textOf(z.object({ file: z.string(), units: z.number() }), ({ file, units }) =>
     texts.acknowledged({ file, entries: entries(units) }),
   ),
+  propose_mapping: previewView('propose_mapping'),
+  preview_repost: previewView('preview_repost'),
+  apply_mapping: async ({ rights, installation: { id } }) => ({
+    view: () => html`<p>${mappingForms.preview_repost.link(rights, id)}</p>`,
+    isRunning: false,
+  }),
+  repost_books: textOf(z.object({ corrected: z.number(), change_held: z.number() }), (counts) =>
+    mappingFormTexts.posted(counts),
+  ),
   price_windows: priceView,
   replay_windows: startedView,
   backfill_windows: startedView,
@@ -46,6 +59,23 @@ const views: Partial<Record<AskedKind, View>> = {
   ),
   nudge_windows: nudgedView,
 };
+
+/** A preview, with a link to the form that follows it. */
+function previewView(kind: 'propose_mapping' | 'preview_repost'): View {
+  return async (request, { id }) => {
+    const { db, rights, installation, session } = request;
+    const found = await previewedBy(db, installation.id, { id, kind });
+    if (found === null) return null;
+    const part = await previewPart(request, found);
+    const isOwn = kind === 'propose_mapping' && found.by === session.name;
+    const next = mappingForms[kind === 'propose_mapping' ? 'apply_mapping' : 'repost_books'];
+    return {
+      isRunning: false,
+      view: () => html`${part()}
+        <p>${isOwn ? mappingFormTexts.ownProposal : next.link(rights, installation.id, { preview: String(id) })}</p>`,
+    };
+  };
+}
 
 /** The result of an action that is done. Null if there is nothing to say, or if another build performed it. */
 export async function resultView(

@@ -3,8 +3,10 @@ import { permittedActions } from '../../users/permitted-actions.ts';
 import { showAction } from './action-page.ts';
 import { deliveryForms } from './deliveries.ts';
 import { askLate, showLate } from './late.ts';
+import { mappingForms } from './mappings.ts';
 import { askMatch, showMatch } from './match.ts';
 import { askPause, showPauses } from './pauses.ts';
+import { proposalRoutes } from './propose-mapping.ts';
 import { askRepost, showRepost } from './repost.ts';
 import { askRetry, showRetry } from './retry.ts';
 import { windowForms } from './windows.ts';
@@ -44,7 +46,10 @@ export const actionsRoutes: readonly Route[] = [
     answer: (request: InstallationRequest) => showPauses(request),
   },
   { method: 'POST', path: pauses, access: operates, audit: 'action', answer: askPause },
-  ...[...Object.values(deliveryForms), ...Object.values(windowForms)].flatMap(({ routes }) => routes),
+  ...proposalRoutes,
+  ...[deliveryForms, mappingForms, windowForms]
+    .flatMap((forms) => Object.values(forms))
+    .flatMap(({ routes }) => routes),
   {
     ...{ method: 'GET', path: '/:installation/actions/:id', audit: 'nothing', answer: showAction },
     access: { who: 'read_operations', in: 'installation' },

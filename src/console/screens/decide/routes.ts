@@ -33,7 +33,6 @@ async function show({ db, installation, query, now, rights }: InstallationReques
   const { rows, next } = pageOf(found.filter((item) => placeOf(item) > after).slice(0, pageRows + 1), placeOf);
   const isWeighed = rows.length <= weighedAtMost;
   const options = isWeighed ? await decisionOptions(db, installation, rows, clock) : null;
-  const decides = rights.may('decide', installation.id);
   const sums = sumsOf(found);
-  return { page: decidePage({ installation, query, unread, sums, remarks, rows, next, options, decides }) };
+  return { page: decidePage({ installation, query, unread, sums, remarks, rows, next, options, rights }) };
 }

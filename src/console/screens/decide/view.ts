@@ -18,6 +18,8 @@ import { choice, field, problem } from '../../parts/fields.ts';
 import { pageLinks } from '../../parts/pages.ts';
 import { table } from '../../parts/table.ts';
 import type { PageContent } from '../../route.ts';
+import type { Rights } from '../../users/rights.ts';
+import { deliveryForms } from '../actions/deliveries.ts';
 import { type fields, itemParameter } from './filter.ts';
 
 interface Shown {
@@ -32,8 +34,7 @@ interface Shown {
   next: string | null;
   /** What each decision would do, by id. Null if the page has too many documents. */
   options: ReadonlyMap<string, Options> | null;
-  /** Whether the user decides about documents. */
-  decides: boolean;
+  rights: Rights;
 }
 
 export function decidePage(found: Shown): PageContent {
@@ -108,9 +109,9 @@ function remarkTable(path: string, remarks: readonly RemarkCount[]): Node | null
 }
 
 /** The list as a form: its boxes choose documents, and its buttons lead to the effect of what can be done about them. */
-function chosenForm({ installation, query, sums, rows, decides }: Shown, list: Node | null): Node | null {
-  const names = rows.flatMap(({ document }) => nameOf(document) ?? []);
-  if (!decides || list === null || names.length === 0) return list;
+function chosenForm({ installation, query, sums, rows, rights }: Shown, list: Node | null): Node | null {
+  const names = rows.flatMap(({ id }) => nameOf(id) ?? []);
+  if (!rights.may('decide', installation.id) || list === null || names.length === 0) return list;
   const [late, retry] = [`/${installation.id}/actions/late`, `/${installation.id}/actions/retry`];
   const all = sums.reduce((count, each) => count + each.count, 0);
   return html`<form method="get" action=${local(late)}>
@@ -131,19 +132,24 @@ function canFilterLate({ code = '', q = '', decided = '', [itemParameter]: item 
   return Object.hasOwn(decisionsFor, code) && q === '' && decided !== 'yes' && item === undefined;
 }
 
-/** The name of a document in a form, such as `invoice/1`. Null for what is no document. */
-function nameOf(document: string): string | null {
-  const [, kind, id] = /^(invoice|payment|prepayment) ([1-9]\d{0,14})$/.exec(document) ?? [];
-  return kind === undefined ? null : `${kind}/${id}`;
+/** The name of a document in a form, such as `invoice/1`. Null for what is no document, such as an entry that the ERP refused. */
+function nameOf(id: string): string | null {
+  return /^\d+\/((invoice|payment|prepayment)\/[1-9]\d{0,14})$/.exec(id)?.[1] ?? null;
 }
 
-function box(document: string): Node | null {
-  const name = nameOf(document);
+/** Whether the item is an entry or a daily summary that the ERP refused. */
+function isUnit({ id }: OpenItem): boolean {
+  return id.split('/').length > 3;
+}
+
+function box({ id, document }: OpenItem): Node | null {
+  const name = nameOf(id);
   return name === null ? null : html`<input type="checkbox" name=${name} value="1" aria-label=${shown(document)} />`;
 }
 
-function itemTable({ installation, rows, options, decides }: Shown): Node | null {
+function itemTable({ installation, rows, options, rights }: Shown): Node | null {
   if (rows.length === 0) return null;
+  const decides = rights.may('decide', installation.id);
   const at = timeIn(installation.timezone);
   return table({
     caption: texts.documents,
@@ -155,11 +161,12 @@ function itemTable({ installation, rows, options, decides }: Shown): Node | null
     rows: rows.map((item) => {
       const { id, document, number, date, ageDays, code, department, client, amount, vat, isPosted } = visibleIn(item);
       return [
-        html`${decides ? box(document) : null} ${documentLink(installation.id, document)} ${number ?? ''}`,
+        html`${decides ? box(item) : null} ${documentLink(installation.id, document)} ${number ?? ''}`,
         ...[date ?? labels.noDate, ageDays, code, department, client],
         amount !== null && isPosted && item.late !== null ? lateTexts.differsBy({ amount }) : (amount ?? ''),
         vat ?? '',
-        advice(item, options === null ? null : (options.get(id) ?? []), at, installation),
+        html`${advice(item, options === null ? null : (options.get(id) ?? []), at, installation)}
+          ${isUnit(item) ? deliveryForms.retry_delivery.link(rights, installation.id, { units: id }) : null}`,
       ];
     }),
   });

@@ -19,7 +19,7 @@ export const mappingRoutes: readonly Route[] = [
   },
 ];
 
-async function show({ db, installation, query, now }: InstallationRequest): Promise<Answer> {
+async function show({ db, installation, query, now, rights }: InstallationRequest): Promise<Answer> {
   const { id, mapping, mappingPath, mappingHash, mappingFile, dialect } = installation;
   const shown = await showMapping({ db, practice: null }, installation, now);
   const search = (query.q ?? '').trim().slice(0, 100);
@@ -35,7 +35,7 @@ async function show({ db, installation, query, now }: InstallationRequest): Prom
   }
   const specs = await loadSpecs(mappingPath);
   const content = {
-    ...{ installation, search, shown, tables },
+    ...{ installation, search, shown, tables, rights },
     isFile: mappingHash === mappingFile.hash,
     cases: specs === null ? [] : runSpecs(specs, mapping, dialect),
     versions: await mappingVersions(db, id),

@@ -8,18 +8,23 @@ import type { ShownMapping } from '../../../queries/mapping-shown.ts';
 import { labels } from '../../../texts/commands/labels.ts';
 import { mappingShowTexts, mappingTexts } from '../../../texts/commands/mapping.ts';
 import { consoleTexts } from '../../../texts/console/console.ts';
-import { mappingScreen as texts } from '../../../texts/console/mapping.ts';
+import { mappingFormTexts, mappingScreen as texts } from '../../../texts/console/mapping.ts';
 import { columnTitles as titles } from '../../../texts/reports/columns.ts';
 import { timeIn } from '../../../wording/words.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { field } from '../../parts/fields.ts';
 import { table } from '../../parts/table.ts';
+import { permittedActions } from '../../users/permitted-actions.ts';
+import type { Rights } from '../../users/rights.ts';
+import { mappingForms } from '../actions/mappings.ts';
+import { proposalPath } from '../actions/propose-mapping.ts';
 import type { TargetTable } from './tables.ts';
 
 interface Shown {
   installation: InstallationConfig;
   search: string;
   shown: ShownMapping;
+  rights: Rights;
   tables(): TargetTable[];
   isFile: boolean;
   cases: readonly CaseResult[];
@@ -31,12 +36,19 @@ export function mappingView(of: Shown): Node {
   const { shown, search, isFile } = of;
   const path = `/${shown.installation}/mapping`;
   return html`<p>${texts.inForce({ mapping: shown.mapping, since: shown.since })}</p>
-    ${isFile ? null : html`<p>${texts.fileDiffers}</p>`} ${warningsView(shown.warnings)}
+    ${isFile ? null : html`<p>${texts.fileDiffers}</p>`} ${actionLinks(of)} ${warningsView(shown.warnings)}
     <form method="get" class="filters">
       ${field({ name: 'q', label: consoleTexts.search, type: 'search', value: search })}
       <button>${consoleTexts.filter}</button>
     </form>
     ${of.tables().map((each) => targetsView(each, path, search))} ${casesView(of.cases)} ${historyView(of)} ${usedView(of)}`;
+}
+
+function actionLinks({ rights, installation: { id } }: Shown): Node {
+  return html`<p class="pages">
+    ${rights.may(permittedActions.propose_mapping, id) ? html`<a href=${proposalPath(id)}>${mappingFormTexts.titles.propose_mapping}</a>` : null}
+    ${mappingForms.preview_repost.link(rights, id)}
+  </p>`;
 }
 
 function warningsView(warnings: readonly string[]): Node {
@@ -98,14 +110,15 @@ function historyView({ versions, installation }: Shown): Node {
         texts.approvedBy,
         texts.since,
         titles.by,
+        texts.proposedBy,
         titles.reason,
         titles.remarks,
       ].map((title) => ({ title })),
       rows: versions
         .toReversed()
-        .map(({ number, hash, version, approved_by, since, applied_by, reason }) => [
+        .map(({ number, hash, version, approved_by, since, applied_by, proposed_by, reason }) => [
           ...[number, mappingVersionText({ hash, version }), approved_by, at(since)],
-          ...[applied_by ?? mappingTexts.byFile, reason],
+          ...[applied_by ?? mappingTexts.byFile, proposed_by, reason],
           [
             ...(number === last ? [labels.inForce] : []),
             ...(hash === installation.mappingFile.hash ? [labels.configured] : []),

@@ -1,0 +1,76 @@
+import { type AskedAction, hasOutcome } from '../actions/asking.ts';
+import { ActionOver, recordAction } from '../actions/record.ts';
+import { mappingsInForce } from '../bookkeeping/mapping-versions.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
+import { LeaseBusy, LeaseLost } from '../db/lease.ts';
+import type { Connection } from '../db/rows.ts';
+import type { App } from '../runtime/app.ts';
+import { type LongKind, longPerformers } from './performers/mappings.ts';
+
+type LongPorts = Pick<App, 'db' | 'config' | 'log'>;
+
+/** What the loop of actions does about a long action. */
+interface Around {
+  /** Throws UserError if the user has lost the right since the request. */
+  requireRight(trx: Connection): Promise<void>;
+  /** Records that the action was refused or has failed. */
+  refuse(error: unknown): Promise<void>;
+  signal: AbortSignal;
+}
+
+/**
+ * Actions that take minutes. They run beside the loop of the others, each once in this process. If two daemons perform one, the first
+ * outcome stays; a repost holds the lease of the windows, and a second one finds nothing to post.
+ */
+export class LongActions {
+  readonly #app: LongPorts;
+  readonly #running = new Map<number, Promise<void>>();
+
+  constructor(app: LongPorts) {
+    this.#app = app;
+  }
+
+  has(id: number): boolean {
+    return this.#running.has(id);
+  }
+
+  begin(installation: InstallationConfig, action: AskedAction, kind: LongKind, around: Around): void {
+    const { id } = action;
+    if (this.has(id)) return;
+    const about = { installation: installation.id, action: id, kind };
+    const running = this.#perform(installation, action, kind, around)
+      .then(() => this.#app.log.info(about, 'the action was performed'))
+      .catch(async (error: unknown) => {
+        // An action that the end of the daemon interrupts stays pending. Another daemon performs it.
+        const isLeft = error instanceof ActionOver || error instanceof LeaseLost || error instanceof LeaseBusy;
+        if (!isLeft && !around.signal.aborted) await around.refuse(error);
+      })
+      .catch((err: unknown) => this.#app.log.warn({ ...about, err }, 'the outcome of the action was not recorded'))
+      .finally(() => this.#running.delete(id));
+    this.#running.set(id, running);
+  }
+
+  /** Waits for the running actions. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#running.values());
+  }
+
+  async #perform(
+    configured: InstallationConfig,
+    action: AskedAction,
+    kind: LongKind,
+    { requireRight, signal }: Around,
+  ): Promise<void> {
+    const { db, config } = this.#app;
+    const installation = await db.transaction(async (trx) => {
+      if (await hasOutcome(trx, action.id)) throw new ActionOver(`action ${action.id} has an outcome`);
+      await requireRight(trx);
+      const [inForce] = await mappingsInForce(trx, [configured], { followFile: config.followMappingFile });
+      return inForce?.installation ?? configured;
+    });
+    const result = await longPerformers[kind](db, installation, action, signal);
+    const { id, subject: actedBy, reason } = action;
+    const by = { actedBy, reason, asked: { id } };
+    await db.transaction((trx) => recordAction(trx, { installation: installation.id, kind, by, input: {}, result }));
+  }
+}

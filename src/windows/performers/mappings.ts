@@ -1,0 +1,102 @@
+import type { AskedAction } from '../../actions/asking.ts';
+import {
+  hashOfPreview,
+  previewedBy,
+  previewedRequest,
+  proposalRequest,
+  withProposal,
+} from '../../bookkeeping/asked-mapping.ts';
+import { storedLocks, summarisePreview } from '../../bookkeeping/mapping-preview.ts';
+import { applyProposal } from '../../bookkeeping/mapping-versions.ts';
+import { previewRemap, type RemappedDocument } from '../../bookkeeping/preview.ts';
+import { repost } from '../../bookkeeping/repost.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
+import type { AskedKind } from '../../console/users/permitted-actions.ts';
+import type { Db } from '../../db/pool.ts';
+import { everything } from '../../documents/in-force.ts';
+import { UserError } from '../../domain/errors.ts';
+import { systemClock } from '../../runtime/system-clock.ts';
+import { actionErrors } from '../../texts/errors/actions.ts';
+import type { Perform } from './performer.ts';
+
+/**
+ * Performs an action that judges all documents, outside the loop of the other actions. Returns the result that the outcome records. The
+ * daemon may end before that, and then calls it again. `signal` ends it between two batches.
+ */
+export type LongPerform = (
+  db: Db,
+  installation: InstallationConfig,
+  action: AskedAction,
+  signal: AbortSignal,
+) => Promise<object>;
+
+/** How long a repost waits for a running window. */
+const waitSeconds = 600;
+
+const propose: LongPerform = async (db, installation, { input, shownHash }, signal) => {
+  const { content, mapping_hash } = proposalRequest.parse(JSON.parse(input));
+  // The person saw the mapping in force, and proposed a change of it.
+  if (shownHash !== installation.mappingHash) throw new UserError(actionErrors.changed(), 2);
+  const proposed = withProposal(installation, content);
+  const preview = await summarisePreview(previewRemap(db, proposed, storedLocks, everything), signal);
+  return { base: installation.mappingHash, mapping_hash, preview };
+};
+
+const previewRepost: LongPerform = async (db, installation, { shownHash }, signal) => {
+  const { mappingHash } = installation;
+  if (shownHash !== mappingHash) throw new UserError(actionErrors.changed(), 2);
+  const preview = await summarisePreview(previewRemap(db, installation, storedLocks, everything), signal);
+  return { base: mappingHash, mapping_hash: mappingHash, preview };
+};
+
+/** Posts the corrections of the mapping in force, if a preview still has the result that the person saw. */
+const repostBooks: LongPerform = async (db, installation, { input, shownHash }, signal) => {
+  const { preview: id } = previewedRequest.parse(JSON.parse(input));
+  const seen = await previewedBy(db, installation.id, { id, kind: 'preview_repost' });
+  if (seen === null || seen.mappingHash !== installation.mappingHash || shownHash !== hashOfPreview(seen))
+    throw new UserError(actionErrors.changed(), 2);
+  const batches = repost(db, installation, storedLocks, {
+    ...{ selection: everything, signal, clock: systemClock, waitSeconds, onWait: () => undefined },
+    async check(renew) {
+      const present = renewing(previewRemap(db, installation, storedLocks, everything), renew);
+      const preview = await summarisePreview(present, signal);
+      if (hashOfPreview({ ...seen, preview }) !== shownHash) throw new UserError(actionErrors.changed(), 2);
+    },
+  });
+  const { counts } = await summarisePreview(batches, signal);
+  return { corrected: counts.corrected, change_held: counts.change_held };
+};
+
+async function* renewing(
+  batches: AsyncIterable<RemappedDocument[]>,
+  renew: () => Promise<void>,
+): AsyncGenerator<RemappedDocument[]> {
+  for await (const batch of batches) {
+    await renew();
+    yield batch;
+  }
+}
+
+export const longPerformers = {
+  propose_mapping: propose,
+  preview_repost: previewRepost,
+  repost_books: repostBooks,
+} as const satisfies Partial<Record<AskedKind, LongPerform>>;
+export type LongKind = keyof typeof longPerformers;
+
+export function isLong(kind: string): kind is LongKind {
+  return Object.hasOwn(longPerformers, kind);
+}
+
+/** Puts a proposal of another person in force. */
+export const performApproval: Perform = async (trx, { id }, { id: asked, subject, reason, input, shownHash }) => {
+  const { preview } = previewedRequest.parse(JSON.parse(input));
+  const proposal = await previewedBy(trx, id, { id: preview, kind: 'propose_mapping' });
+  if (proposal === null || proposal.content === null || shownHash !== hashOfPreview(proposal))
+    throw new UserError(actionErrors.changed(), 2);
+  if (proposal.by === subject) throw new UserError(actionErrors.ownProposal({ user: subject }), 1);
+  const { content, base, mappingHash: mapping_hash } = proposal;
+  const applied = { content, base, proposal: preview, mapping_hash };
+  const by = { actedBy: subject, reason, asked: { id: asked } };
+  if (!(await applyProposal(trx, id, applied, by))) throw new UserError(actionErrors.changed(), 2);
+};
