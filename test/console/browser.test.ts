@@ -1,5 +1,5 @@
 // The console in a real browser: signing in, each screen without errors, accessible, on a small screen, and signing out.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,17 +7,15 @@ import { makeLink } from '../../src/console/users/subjects.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoMapping } from '../support/demo-config.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
+import { chromiumPath } from './chromium.ts';
 import { hostileName, openTestConsole, type TestConsole } from './support.ts';
 
-const program = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-);
-if (program === undefined)
+if (chromiumPath === undefined)
   console.error('test/console/browser: skipped, because Chromium is missing (apt-get install chromium)');
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const id = 4711;
 
-describe.skipIf(program === undefined)('in Chromium', { timeout: 60_000 }, () => {
+describe.skipIf(chromiumPath === undefined)('in Chromium', { timeout: 60_000 }, () => {
   const database = useDatabase();
   let site: TestConsole;
   let clinic: MirroredClinic;
@@ -35,7 +33,7 @@ describe.skipIf(program === undefined)('in Chromium', { timeout: 60_000 }, () =>
     await clinic.post();
     site = await openTestConsole(database);
     url = await site.app.listen({ host: '127.0.0.1', port: 0 });
-    browser = await chromium.launch({ executablePath: program!, args: ['--no-sandbox'] });
+    browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] });
     context = await browser.newContext();
     page = await context.newPage();
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
@@ -63,7 +61,8 @@ describe.skipIf(program === undefined)('in Chromium', { timeout: 60_000 }, () =>
     const links = await page.locator('nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
     await page.goto(`${url}/${id}/month`);
     const own = await page.locator('nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
-    const paths = [...new Set([...links, ...own, '/account'])];
+    const forms = ['read-again?read=backfill', 'read-now', 'cancel', 'approve', 'resend', 'undo', 'acknowledge'];
+    const paths = [...new Set([...links, ...own, '/account', ...forms.map((form) => `/${id}/actions/${form}`)])];
     expect(paths.length).toBeGreaterThan(7);
     for (const path of paths) {
       const answer = await page.goto(`${url}${path}`);
@@ -81,7 +80,14 @@ describe.skipIf(program === undefined)('in Chromium', { timeout: 60_000 }, () =>
 
   test('on a screen of 320 pixels, only tables scroll sideways', async () => {
     await page.setViewportSize({ width: 320, height: 600 });
-    for (const path of ['/clinics', `/${id}/month`, `/${id}/decide`, `/${id}/reports/vat`, `/${id}/windows`]) {
+    for (const path of [
+      '/clinics',
+      `/${id}/month`,
+      `/${id}/decide`,
+      `/${id}/reports/vat`,
+      `/${id}/windows`,
+      `/${id}/actions/read-again`,
+    ]) {
       await page.goto(`${url}${path}`);
       expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 320]);
     }

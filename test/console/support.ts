@@ -35,7 +35,7 @@ export interface TestConsole {
  * console, and their variables.
  */
 export async function openTestConsole(
-  database: UsedDatabase,
+  database: Pick<UsedDatabase, 'db' | 'consoleDb'>,
   settings: Record<number, Settings> = {},
   others: { console?: string; environment?: Record<string, string> } = {},
 ): Promise<TestConsole> {

@@ -37,6 +37,8 @@ export interface TestClinic {
    */
   asOwner(sql: string): Promise<void>;
   ownerUrl: string;
+  /** URL for the role of the console. */
+  consoleUrl: string;
   stop(): Promise<void>;
 }
 
@@ -131,6 +133,7 @@ export async function startTestClinic(
     workers: () => workersCreated.filter(({ options }) => options.taskQueue.startsWith(engine.taskQueue)),
     rows: (sql, bindings) => query(app.db, sql, bindings),
     ownerUrl: database.ownerUrl,
+    consoleUrl: database.consoleUrl,
     asOwner: (sql) => runAlone(database.ownerUrl, `set search_path = ${schemaName}; ${sql}`),
     async stop() {
       await engine.stop();

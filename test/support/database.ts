@@ -10,6 +10,8 @@ export interface TestDatabase {
   url: string;
   /** The URL for the owner of the tables, for set-up that the program may not do. */
   ownerUrl: string;
+  /** The URL for the role of the console. */
+  consoleUrl: string;
   /** Drops the database, ending connections that are still open. */
   drop(): Promise<void>;
 }
@@ -55,9 +57,9 @@ export function useDatabase(): UsedDatabase {
 
 /** Creates a migrated database with a random name on the test run's PostgreSQL. The caller drops it. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const { name, url, ownerUrl } = newDatabase();
+  const { name, url, ownerUrl, consoleUrl } = newDatabase();
   await createFromTemplate(name);
-  return { url, ownerUrl, drop: () => dropDatabase(inject('databaseUrl'), name) };
+  return { url, ownerUrl, consoleUrl, drop: () => dropDatabase(inject('databaseUrl'), name) };
 }
 
 function newDatabase(): { name: string; url: string; ownerUrl: string; consoleUrl: string } {
