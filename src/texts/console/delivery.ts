@@ -26,9 +26,9 @@ export const deliveryScreen = catalogue('console/delivery.deliveryScreen', {
   retry: 'Send again',
   retryRefused: 'Send the refused entries of this filter again',
   differences: 'Differences to the ERP',
-  notRead: 'The ERP was not read back yet. To read it: vetledger reconcile --erp',
+  notRead: 'The ERP was not read back yet. To read it: `vetledger reconcile --erp`',
   equal: 'Each delivered entry is in the ERP as it was sent.',
-  balancesNote: 'Balances of accounts are compared only while the ERP is read: vetledger reconcile --erp',
+  balancesNote: 'Balances of accounts are compared only while the ERP is read: `vetledger reconcile --erp`',
 });
 
 /** States of a unit in a list. */

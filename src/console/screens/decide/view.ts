@@ -15,6 +15,7 @@ import { type Content, html, local, type Node } from '../../html.ts';
 import { documentLink } from '../../parts/document-link.ts';
 import { lines } from '../../parts/facts.ts';
 import { choice, field, problem } from '../../parts/fields.ts';
+import { nextStep } from '../../parts/next-step.ts';
 import { pageLinks } from '../../parts/pages.ts';
 import { table } from '../../parts/table.ts';
 import type { PageContent } from '../../route.ts';
@@ -45,8 +46,8 @@ export function decidePage(found: Shown): PageContent {
     body: () => {
       const names = unread.map((name) => decideFields[name]).join(', ');
       return html`${problem(unread.length === 0 ? null : texts.unread({ fields: names }))}
-        ${filterForm(path, query)} ${sumTable(path, sums, installation)}
-        ${chosenForm(found, itemTable(found))} ${pageLinks(path, query, next)} ${remarkTable(path, remarks)}`;
+        ${filterForm(path, query)} ${sumTable(path, sums, found)}
+        ${chosenForm(found, itemTable(found))} ${pageLinks(path, query, next)} ${remarkTable(path, remarks, found)}`;
     },
   };
 }
@@ -69,13 +70,13 @@ function filterForm(path: string, query: Shown['query']): Node {
   </form>`;
 }
 
-function sumTable(path: string, sums: readonly OpenSum[], { decimals }: InstallationConfig): Node {
+function sumTable(path: string, sums: readonly OpenSum[], { rights, installation: { id, decimals } }: Shown): Node {
   const text = (amount: Money | null) => (amount === null ? '' : formatExact(amount, decimals));
   const number = (title: string) => ({ title, isNumber: true });
   const codes = sums.map(({ code, kind, count, amount, vat, todos }) => [
     html`<a href=${local(path, { code })}>${code}</a>`,
     ...[codeWord(kind), count, text(amount), text(vat)],
-    lines(visibleIn(todos).map((todo) => shown(todo))),
+    lines(visibleIn(todos).map((todo) => nextStep(rights, id, todo))),
   ]);
   return table({
     columns: [
@@ -93,7 +94,11 @@ function sumTable(path: string, sums: readonly OpenSum[], { decimals }: Installa
   });
 }
 
-function remarkTable(path: string, remarks: readonly RemarkCount[]): Node | null {
+function remarkTable(
+  path: string,
+  remarks: readonly RemarkCount[],
+  { rights, installation: { id } }: Shown,
+): Node | null {
   if (remarks.length === 0) return null;
   return table({
     caption: texts.remarks,
@@ -103,7 +108,7 @@ function remarkTable(path: string, remarks: readonly RemarkCount[]): Node | null
     ],
     rows: remarks.map(({ code, count, amount, todo }) => [
       html`<a href=${local(path, { code })}>${code}</a>`,
-      ...[count, amount ?? '', shown(todo)],
+      ...[count, amount ?? '', nextStep(rights, id, todo)],
     ]),
   });
 }

@@ -54,9 +54,9 @@ export function deliveryView(of: Shown): Node {
     ${batches.length === 0 ? null : html`<section><h2>${texts.batches}</h2>${batchesView(of, path, at)}</section>`}`;
 }
 
-function differencesView({ differences, withNames, installation: { id } }: Shown): Content {
-  if (differences === null) return html`<p class="empty">${texts.notRead}</p>`;
-  const note = html`<p class="dim">${texts.balancesNote}</p>`;
+function differencesView({ differences, withNames, rights, installation: { id } }: Shown): Content {
+  if (differences === null) return html`<p class="empty">${nextStep(rights, id, texts.notRead)}</p>`;
+  const note = html`<p class="dim">${nextStep(rights, id, texts.balancesNote)}</p>`;
   if (differences.ok) return html`<p>${texts.equal}</p>${note}`;
   return html`${table({
     columns: [

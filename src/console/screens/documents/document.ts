@@ -28,16 +28,18 @@ import {
 import { inWords, timeIn, typeName } from '../../../wording/words.ts';
 import { type Content, html, type Node } from '../../html.ts';
 import { facts, lines } from '../../parts/facts.ts';
+import { nextStep } from '../../parts/next-step.ts';
 import { table } from '../../parts/table.ts';
 import type { PageContent } from '../../route.ts';
+import type { Rights } from '../../users/rights.ts';
 import { lineTable } from './line-table.ts';
 import { actionPath, documentPath, matchPath, summaryPath } from './links.ts';
 
 /** A changed value longer than this is cut. */
 const longestValue = 120;
 
-/** The page of a document: everything that is stored about it, from the source to the books. `decides`: the user decides about documents. */
-export function documentPage(found: Explanation, { decides }: { decides: boolean }): PageContent {
+/** The page of a document: everything that is stored about it, from the source to the books. */
+export function documentPage(found: Explanation, rights: Rights): PageContent {
   const explanation = visibleIn(found);
   const { document, state, numbers } = explanation;
   const name = document.kind === 'invoice' ? new Map([...numbers, ...ownNumber(explanation)]) : numbers;
@@ -45,7 +47,7 @@ export function documentPage(found: Explanation, { decides }: { decides: boolean
     title: () => `${documentName(document, name)}: ${inWords(state)}`,
     body: () => {
       const written = writeBackText(explanation);
-      return html`${head(explanation, decides)}
+      return html`${head(explanation, rights)}
         ${section(sectionHeads.source, source(explanation))}
         ${section(sectionHeads.related, related(explanation))}
         ${section(explainTexts.prepayments, prepayments(explanation))}
@@ -66,8 +68,9 @@ function ownNumber({ document, facts: found }: Explanation): [number, string][] 
   return number === null ? [] : [[document.id, number]];
 }
 
-function head(explanation: Explanation, decides: boolean): Node {
+function head(explanation: Explanation, rights: Rights): Node {
   const { installation, document, documentDate, problem, decisions, reports, timezone } = explanation;
+  const decides = rights.may('decide', installation);
   const isDecidable = decides && problem !== null && decisionsFor[problem.code] !== undefined;
   const at = timeIn(timezone);
   const held =
@@ -75,7 +78,7 @@ function head(explanation: Explanation, decides: boolean): Node {
     html`<div class="problem">
       <strong>${explainTexts.problemSince({ code: problem.code, at: at(problem.since) })}</strong>
       <p>${shown(problem.message)}</p>
-      <p>${fieldTitles.todo}: ${shown(problem.todo)}</p>
+      <p>${fieldTitles.todo}: ${nextStep(rights, installation, problem.todo)}</p>
       ${isDecidable ? html`<p><a href=${actionPath(installation, 'late', document)}>${decideTexts.submit}</a></p>` : null}
     </div>`;
   return html`${held}

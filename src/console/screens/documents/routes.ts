@@ -46,8 +46,7 @@ async function showDocument({ db, installation, params, rights }: InstallationRe
   if (kind === undefined || !/^\d{1,15}$/.test(id)) return { missing: true };
   const [found] = await findDocuments(db, [installation.id], { kind, id: Number(id) });
   if (found === undefined) return { missing: true };
-  const decides = rights.may('decide', installation.id);
-  return { page: documentPage(await explainDocument(db, installation, found), { decides }) };
+  return { page: documentPage(await explainDocument(db, installation, found), rights) };
 }
 
 async function showSummary({ db, installation, params: { day, n } }: InstallationRequest): Promise<Answer> {
