@@ -15,6 +15,7 @@ import { type ReportKind, type ReportName, reports } from '../reports/index.ts';
 import type { InstallationReport } from '../reports/installation-report.ts';
 import type { LinePlace, Period } from '../reports/report-sections.ts';
 import type { CalendarDate } from '../terms.ts';
+import { reportTexts } from '../texts/reports/reports.ts';
 
 /** The days of a report as a user names them: one of a day, a month and a span. */
 export interface ReportDays {
@@ -57,7 +58,14 @@ export async function makeReport(
     ...{ report: name, installation, period, of: kind.of, recordedBy: recorded },
     sections: await kind.make(db, installation, period, { split, upToSeq, documents, account, after: place }),
     outside: await outsideOf(db, installation, kind, period),
+    notes: name === 'prepayments' ? vatLeftNotes(installation) : [],
   };
+}
+
+/** Explains the column of VAT, if the mapping posts VAT on prepayments. */
+function vatLeftNotes({ mapping }: InstallationConfig): string[] {
+  const policy = mapping.policies.prepayment_vat;
+  return policy === 'listed' ? [] : [reportTexts.prepaymentVatLeft({ from: policy.from })];
 }
 
 function recordedInstant(recordedBy: string | null, timezone: string): Date | null {

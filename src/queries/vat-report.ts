@@ -9,7 +9,7 @@ import type { InstallationReport } from '../reports/installation-report.ts';
 import { unusedWithoutVat } from '../reports/prepayments.ts';
 import type { Section } from '../reports/report-sections.ts';
 import { formSections, returnSections } from '../reports/vat-return-sections.ts';
-import { vatReportTexts } from '../texts/reports/reports.ts';
+import { reportTexts, vatReportTexts } from '../texts/reports/reports.ts';
 import { prepaymentVatDifferences } from './prepayment-vat.ts';
 import { outsideOf } from './report.ts';
 import { type PreparedReturn, prepareReturn, type ReturnChoice, vatPeriodOfMonth } from './vat-returns.ts';
@@ -57,6 +57,7 @@ export async function vatReport(
       ...(isPreview ? [vatReportTexts.toFile({ period: period.name, version })] : []),
     ],
     notes: [
+      ...(prepaymentVat === 'listed' ? [] : [reportTexts.prepaymentVatLines]),
       ...(differences === null || differences.length === 0
         ? []
         : [

@@ -6,6 +6,7 @@ import { formatMoney, Money, zero } from '../domain/money.ts';
 import { partColumn, type Split } from '../ledger/account-days.ts';
 import { debitLessCredit } from '../ledger/journal/signed.ts';
 import { voucherText } from '../ledger/journal/vouchers.ts';
+import { summaryJournal } from '../ledger/summaries/read-summaries.ts';
 import type { AccountNames } from '../mapping/account-names.ts';
 import { documentKinds, type InstallationId, lineRoles, sides } from '../terms.ts';
 import { columnsOf, type Item, isRecorded, type LinePlace, type Period } from './report-sections.ts';
@@ -13,9 +14,17 @@ import { columnsOf, type Item, isRecorded, type LinePlace, type Period } from '.
 /** Entries that are read at once. */
 const entriesAtOnce = 500;
 
-const facts = columnsOf('date', 'voucher', 'number', 'text');
-export const lineFacts = [...facts, ...columnsOf('running_balance')];
-export const journalFacts = [...facts, ...columnsOf('account', 'name', 'department')];
+/** The facts of a line. With daily summaries, also the number of the summary that has the line in the ERP. */
+const facts = (hasSummary: boolean) => [
+  ...columnsOf('date', 'voucher'),
+  ...(hasSummary ? columnsOf('summary') : []),
+  ...columnsOf('number', 'text'),
+];
+export const lineFacts = (hasSummary: boolean) => [...facts(hasSummary), ...columnsOf('running_balance')];
+export const journalFacts = (hasSummary: boolean) => [
+  ...facts(hasSummary),
+  ...columnsOf('account', 'name', 'department'),
+];
 
 /** A line as a report shows it. */
 export interface LineFields {
@@ -73,9 +82,11 @@ export async function* journalItems(
 function fieldsOf({ kind, document, day, journal, year, n, number, description, side, ...own }: BookLine): LineFields {
   const amount = new Money(own.amount);
   const voucher = journal === null || year === null || n === null ? null : voucherText(year, journal, n);
+  const { summaryYear, summaryN } = own;
+  const summary = summaryYear === null || summaryN === null ? null : voucherText(summaryYear, summaryJournal, summaryN);
   return {
     document: `${kind} ${document}`,
-    facts: { date: day, voucher, number, text: description },
+    facts: { date: day, voucher, ...(summary !== null && { summary }), number, text: description },
     at: { day, seq: own.seq, line: own.line },
     ...(side === 'debit' ? { debit: amount, credit: zero } : { debit: zero, credit: amount }),
   };
@@ -139,6 +150,7 @@ async function* linesByFigure(
      join unnest(?::text[], ?::text[]) with ordinality f(account, part, place)
        on f.account = l.account and ${partColumn(split)} is not distinct from f.part
      left join voucher v on v.entry_id = e.id
+     left join summary_member m on m.entry_id = e.id left join summary_entry s on s.id = m.summary_id
      where e.installation = ? and e.entry_date >= ?::date and e.entry_date <= ?::date and ${isRecorded}
      order by f.place, e.entry_date, e.seq, l.line`,
     [
@@ -154,6 +166,7 @@ type BookLine = RowOf<typeof lineShape>;
 const lineShape = {
   ...{ day: date, seq: integer, kind: oneOf(documentKinds), document: integer, description: text },
   ...{ journal: nullable(text), year: nullable(integer), n: nullable(integer), number: nullable(text) },
+  ...{ summaryYear: nullable(integer), summaryN: nullable(integer) },
   ...{ line: integer, account: text, role: oneOf(lineRoles), side: oneOf(sides), amount: numeric },
   department: nullable(integer),
   ...{ dimension_1: nullable(text), dimension_2: nullable(text), dimension_3: nullable(text) },
@@ -163,10 +176,11 @@ const lineShape = {
 const printedNumber = `select o.document_number from entry_line o where o.entry_id = e.id and o.document_number is not null
   order by o.line limit 1`;
 
-/** Columns of entry `e`, line `l` and voucher `v`. */
+/** Columns of entry `e`, line `l`, voucher `v` and daily summary `s`. */
 const lineColumns = [
   ...['e.entry_date as day', 'e.seq', 'e.kind', 'e.document_id as document', 'e.description'],
   ...['v.journal', 'v.fiscal_year as year', 'v.number as n', `(${printedNumber}) as number`],
+  ...['s.fiscal_year as "summaryYear"', 's.voucher_number as "summaryN"'],
   ...['l.line', 'l.account', 'l.role', 'l.side', 'l.amount', 'l.department_id as department'],
   ...['l.dimension_1', 'l.dimension_2', 'l.dimension_3'],
 ].join(', ');
@@ -235,6 +249,7 @@ async function readLines(
      ) e
      cross join lateral (select * from entry_line own where own.entry_id = e.id offset 0) l
      left join voucher v on v.entry_id = e.id
+     left join summary_member m on m.entry_id = e.id left join summary_entry s on s.id = m.summary_id
      where l.account = coalesce(?::text, l.account) order by e.entry_date, e.seq, l.line`,
     [
       ...[installation, after?.day ?? from ?? '-infinity', after?.seq ?? 0, through, upToSeq],

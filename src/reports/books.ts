@@ -4,6 +4,7 @@ import { fiscalYearStart } from '../domain/dates.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
 import { type AccountFigures, accountFigures } from '../ledger/account-days.ts';
 import { accountType } from '../ledger/export/exported-unit.ts';
+import { hasSummaries } from '../ledger/summaries/read-summaries.ts';
 import type { AccountNames } from '../mapping/account-names.ts';
 import type { AccountType } from '../mapping/chart.ts';
 import { reportTexts, sectionTitles } from '../texts/reports/reports.ts';
@@ -36,6 +37,7 @@ interface Books {
   names: AccountNames;
   upToSeq: number | null;
   after: LinePlace | null;
+  hasSummaries: boolean;
 }
 
 /** Balances without the amounts of earlier fiscal years, for accounts of income and expense. */
@@ -70,7 +72,7 @@ async function readBooks(
       };
     });
   });
-  return { accounts, names, upToSeq, after };
+  return { accounts, names, upToSeq, after, hasSummaries: await hasSummaries(db, installation.id) };
 }
 
 /** The amounts that a report shows for an account, and for one of its lines. */
@@ -91,7 +93,7 @@ function accountSection(
   { books, view, accounts, more }: { books: Books; view: View; accounts: readonly Account[]; more: readonly Account[] },
 ): Section {
   const keys = [...columnsOf('account', 'name', 'type'), ...(asked.split === null ? [] : columnsOf(asked.split))];
-  const shape: SectionShape = { ...view.shape, keys, facts: asked.documents ? lineFacts : [] };
+  const shape: SectionShape = { ...view.shape, keys, facts: asked.documents ? lineFacts(books.hasSummaries) : [] };
   // All accounts are read in one pass. The lines of one account are read a page at a time.
   const all =
     asked.documents && asked.account === null && books.after === null
@@ -265,7 +267,7 @@ export async function journal(
     credit: sum(accounts.map(({ credit }) => credit)),
   };
   const shape: SectionShape = {
-    ...{ name: 'journal', title: sectionTitles.journal, keys: [], facts: journalFacts },
+    ...{ name: 'journal', title: sectionTitles.journal, keys: [], facts: journalFacts(of.hasSummaries) },
     amounts: columnsOf('debit', 'credit'),
   };
   return [sectionOf(shape, [{ keys: {}, amounts, items: journalItems(db, installation.id, period, of) }])];

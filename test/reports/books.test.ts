@@ -3,12 +3,14 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { InstallationConfig } from '../../src/config/load-config.ts';
 import { loadMapping } from '../../src/config/mapping-files.ts';
 import { instant, numeric, text } from '../../src/db/columns.ts';
+import { transactionsOf } from '../../src/db/lease.ts';
 import { execute, row, rows } from '../../src/db/rows.ts';
 import { fiscalYearStart } from '../../src/domain/dates.ts';
 import { Money } from '../../src/domain/money.ts';
 import { storeErpAccountNames } from '../../src/erp/account-names.ts';
 import { seqRecordedBy } from '../../src/ledger/account-days.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
+import { summariseDays } from '../../src/ledger/summaries/summarise.ts';
 import { verifyChain } from '../../src/ledger/verify.ts';
 import { storeSourceAccounts } from '../../src/mirror/source-accounts.ts';
 import { accountLines, balanceSheet, income, journal, trialBalance } from '../../src/reports/books.ts';
@@ -224,6 +226,33 @@ test('reports of random books are sums of their lines, for any period, split and
     ),
     { numRuns: runs(6) },
   );
+});
+
+test('with daily summaries, each line names its summary', async () => {
+  const id = nextInstallation++;
+  const drafts = [1, 2].map((document) =>
+    draft({
+      ...{ kind: 'invoice', id: document, date: `2026-01-0${document}`, description: `Invoice ${document}` },
+      lines: [
+        ['1700', 'receivable', '10.00', { departmentId: 11 }],
+        ['3000', 'revenue', '-10.00', { departmentId: 11 }],
+      ],
+    }),
+  );
+  const options = { decimals: 2, windowId: null, postingMode: 'daily_summary' } as const;
+  await db.transaction((trx) => appendEntries(trx, id, drafts, options));
+  await summariseDays(transactionsOf(db), id, { before: '2026-01-02', windowId: null });
+  const period = { from: '2026-01-01', through: '2026-01-31' };
+  const [section] = await journal(db, installationOf(id, 1), period, asked);
+  expect(section!.shape.facts.map(({ name }) => name).slice(0, 3)).toEqual(['date', 'voucher', 'summary']);
+  const lines: unknown[] = [];
+  for await (const { facts } of section!.figures[0]!.items) lines.push([facts.voucher, facts.summary, facts.account]);
+  expect(lines).toEqual([
+    ['2026-S-000001', '2026-D-000001', '1700'],
+    ['2026-S-000001', '2026-D-000001', '3000'],
+    ['2026-S-000002', undefined, '1700'],
+    ['2026-S-000002', undefined, '3000'],
+  ]);
 });
 
 describe('a small clinic', () => {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import type { InstallationConfig } from '../../src/config/load-config.ts';
 import { execute } from '../../src/db/rows.ts';
 import { formatMoney } from '../../src/domain/money.ts';
 import { eraseNames } from '../../src/ledger/journal/erase-names.ts';
+import { makeReport } from '../../src/queries/report.ts';
 import { prepayments } from '../../src/reports/prepayments.ts';
 import { receivables } from '../../src/reports/receivables.ts';
 import type { Section } from '../../src/reports/report-sections.ts';
@@ -164,6 +166,24 @@ test('a client that no entry names has the name of an invoice in the mirror', as
   const through = { from: null, through: '2026-12-31' };
   expect(await names(prepayments(db, input, through))).toEqual(['client:5 New Name', 'client:6 null']);
   expect(await db.transaction((trx) => names(receivables(trx, input, through)))).toEqual(['client:50 Of another']);
+});
+
+test('a note says which prepayments have VAT', async () => {
+  const books = new ClinicBooks(db, nextInstallation++);
+  const notesWith = async (policies: object) => {
+    const installation = {
+      ...books.input,
+      mapping: mappingOf({ policies }),
+      mappingPath: '',
+    } as unknown as InstallationConfig;
+    const choice = { days: { asOf: '2026-01-31' }, split: null, recordedBy: null, documents: false, account: null };
+    return (await makeReport(db, 'prepayments', installation, { ...choice, now: new Date(0) })).notes;
+  };
+  const group = { name: 'VAT24', rate: 24 };
+  expect(await notesWith({ prepayment_vat: { at_receipt: '2026-01-01', group } })).toEqual([
+    expect.stringContaining('for prepayments received from 2026-01-01 on; earlier ones have none.'),
+  ]);
+  expect(await notesWith({})).toEqual([]);
 });
 
 test('on an earlier day only what had happened by then', async () => {

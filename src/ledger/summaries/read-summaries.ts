@@ -20,7 +20,7 @@ import {
 
 const pageSize = 100;
 /** The journal of daily summaries in voucher numbers. */
-const summaryJournal = 'D';
+export const summaryJournal = 'D';
 
 /** The summaries with these ids, in the given order. Throws LedgerError if one does not exist. */
 export async function loadSummaries(db: Connection, ids: string[]): Promise<DailySummary[]> {
@@ -49,6 +49,12 @@ export async function* summariesBySeq(db: Connection, installation: Installation
       [installation, after?.seq ?? 0, pageSize],
     );
   for await (const page of pages(pageSize, read)) yield* await withLinesAndMembers(db, page);
+}
+
+/** Whether the installation has any daily summary. */
+export async function hasSummaries(db: Connection, installation: InstallationId): Promise<boolean> {
+  const sql = 'select id from summary_entry where installation = ? limit 1';
+  return (await rows(db, { id: text }, sql, [installation])).length > 0;
 }
 
 /** Yields an installation's summaries in the order of their dates, with one page in memory. */

@@ -109,6 +109,7 @@ export const columnTitles = catalogue('reports/columns.columnTitles', {
   source_base: 'source: base',
   source_tax: 'source: tax',
   state: 'state',
+  summary: 'summary',
   tax: 'tax',
   tax_difference: 'difference: tax',
   tax_not_compared: 'not compared: tax',

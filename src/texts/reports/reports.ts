@@ -92,6 +92,10 @@ export const vatParts = catalogue('reports/reports.vatParts', {
 });
 
 export const reportTexts = catalogue('reports/reports.reportTexts', {
+  prepaymentVatLeft: ({ from }: { from: string }) =>
+    `VAT left is the VAT of the unused amounts in the books. \`policies.prepayment_vat\` posts it for prepayments received from ${from} on; earlier ones have none. Refunds and uses give back their parts, which add up to the VAT at receipt to the cent.`,
+  prepaymentVatLines:
+    'Lines of prepayments are the VAT at receipt, less the parts that refunds and uses give back. The invoice on which a prepayment is used has its whole VAT among the invoices, so nothing is declared twice. The source has no figure for these lines.',
   noBox: ({ kind, rate }: { kind: string | null; rate: string | null }) =>
     `in no box of the form: ${kind ?? 'no kind'}, ${rate === null ? 'no rate' : `${rate} %`}`,
   everyEntry: 'every entry',

@@ -1,19 +1,20 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { InstallationConfig } from '../../../src/config/load-config.ts';
-import { releaseLease } from '../../../src/db/lease.ts';
+import { releaseLease, transactionsOf } from '../../../src/db/lease.ts';
 import { execute } from '../../../src/db/rows.ts';
 import { type DraftEntry, reversedLines } from '../../../src/domain/entry.ts';
 import { Money, zero } from '../../../src/domain/money.ts';
 import { takeCompany } from '../../../src/erp/company-lease.ts';
 import { companyKey } from '../../../src/erp/entry-key.ts';
 import type { FoundEntry, FoundLine } from '../../../src/erp/erp-entry.ts';
-import { openItemRemarks } from '../../../src/erp/open-items/item-store.ts';
+import { openItemRemarks, touchedItems } from '../../../src/erp/open-items/item-store.ts';
 import { type MatchOptions, matchOpenItems } from '../../../src/erp/open-items/match-open-items.ts';
 import { enqueueUnits } from '../../../src/erp/outbox/enqueue.ts';
 import { ErpError, type ErpTarget } from '../../../src/erp/port.ts';
 import { appendEntries } from '../../../src/ledger/journal/append-entries.ts';
 import { loadEntries } from '../../../src/ledger/journal/read-entries.ts';
+import { summariseDays } from '../../../src/ledger/summaries/summarise.ts';
 import { systemClock } from '../../../src/runtime/system-clock.ts';
 import { draft, party } from '../../ledger/drafts.ts';
 import { useDatabase } from '../../support/database.ts';
@@ -264,6 +265,22 @@ describe('receivable lines that sum to zero', () => {
     expect(await match({ mostItems: 2 })).toEqual({ matched: 2, unmatched: 0, left: 1 });
     expect(await match({ longestMs: 0 })).toEqual({ matched: 0, unmatched: 0, left: 1 });
   });
+});
+
+test('lines of daily summaries have no client, so no item waits to be matched', async () => {
+  const drafts = [invoice(1, '100.00'), prepayment(2, '40.00'), use(3, 1, '40.00'), prepayment(4, '-5.00')];
+  const options = { decimals: 2, windowId: null, postingMode: 'daily_summary' } as const;
+  await db.transaction((trx) => appendEntries(trx, installation, drafts, options));
+  await matchedWith(3, 2, '40.00');
+  await summariseDays(transactionsOf(db), installation, { before: '2026-03-01', windowId: null });
+  await db.transaction((trx) =>
+    enqueueUnits(trx, { installation, databaseId: 'abc', company: 'c', from: null, auto: true }),
+  );
+  const units = await execute(db, `update erp_unit set state = 'delivered', erp_id = unit_id where installation = ?`, [
+    installation,
+  ]);
+  expect(units).toBe(2);
+  expect(await touchedItems(db, installation, 10)).toEqual([]);
 });
 
 test('are matched again after a correction has undone their group', async () => {
