@@ -3,12 +3,17 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { makeLink } from '../../src/console/users/subjects.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { Acting } from '../../src/windows/acting.ts';
+import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoMapping } from '../support/demo-config.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
+import { query } from '../support/sql.ts';
 import { chromiumPath } from './chromium.ts';
-import { hostileName, openTestConsole, type TestConsole } from './support.ts';
+import { hostileName, now, openTestConsole, type TestConsole } from './support.ts';
 
 if (chromiumPath === undefined)
   console.error('test/console/browser: skipped, because Chromium is missing (apt-get install chromium)');
@@ -100,6 +105,53 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', { timeout: 60_000 }, 
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('content');
+  });
+
+  test('99 late documents are decided together once, although the network is cut in the request', async () => {
+    const many = 99;
+    const closed = ['ledger', 'close', '--through', '2026-01-31', '--yes', '--config', clinic.config];
+    expect((await vetledger(closed, clinic.env)).code).toBe(0);
+    for (let n = 0; n < many; n++)
+      clinic.clinic.createInvoice({ rows: [{ sum: '2.00', vat_percentage: '14' }], invoice_date: '2026-01-20' });
+    await clinic.pull();
+    await clinic.post();
+    await page.goto(`${url}/${id}/decide?code=period_locked&month=2026-01`);
+    await page.click('text=Decide about all late documents of this filter');
+    await page.selectOption('select[name=decision]', 'redate');
+    await page.click('text=Show the effect');
+    const form = page.locator('form[method=post][action$="/actions/late"]');
+    expect(await page.textContent('caption')).toBe(`${many} documents`);
+    await form.locator('input[name=reason]').fill('agreed with the clinic');
+    // The request arrives, and its answer is lost.
+    const statuses: number[] = [];
+    await page.route('**/actions/late', async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      const headers = { ...(await route.request().allHeaders()), 'sec-fetch-site': 'same-origin' };
+      statuses.push((await route.fetch({ headers, maxRedirects: 0 })).status());
+      await route.abort('connectionreset');
+    });
+    await form.locator('button').click();
+    await page.waitForURL(/chrome-error|actions\/late/);
+    await page.unroute('**/actions/late');
+    expect(statuses).toEqual([303]);
+    await page.goto(`${url}/${id}/actions/late?code=period_locked&month=2026-01&decision=redate`);
+    await form.locator('input[name=reason]').fill('agreed with the clinic');
+    await form.locator('button').click();
+    await page.waitForURL(/actions\/\d+$/);
+    const config = await loadConfig(clinic.config, clinic.env);
+    const ports = { db: database.db, promptDb: database.db, config, clock: () => now, log: createLog('silent') };
+    await new Acting(ports).look(new AbortController().signal);
+    await page.waitForSelector('text=differ from those that were shown');
+    const decided = await query<{ documents: number; decisions: number }>(
+      database.db,
+      `select count(distinct document_id)::int as documents, count(*)::int as decisions from late_decision
+       where installation = ? and decision = 'redate'`,
+      [id],
+    );
+    expect(decided).toEqual([{ documents: many, decisions: many }]);
+    await clinic.post();
+    await page.goto(`${url}/${id}/decide?code=period_locked`);
+    expect(await page.textContent('main')).toContain('Nothing is held, late, missing or refused.');
   });
 
   test('a changed language stays, and signing out ends the session', async () => {

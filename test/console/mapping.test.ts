@@ -232,6 +232,28 @@ describe('a changed mapping', () => {
     expect(await open(headers.location as string)).toContain('differ from those that were shown');
   });
 
+  test('a posting stays pending when the daemon stops, and expires with what it says about posted corrections', async () => {
+    const preview = await performed(`/${id}/actions/corrections`, {}, as('accountant'));
+    const fields = formOf(
+      await open(`/${id}/actions/posting?preview=${preview.address.split('/').at(-1)}`, as('accountant')),
+    )!;
+    const address = (await send(`/${id}/actions/posting`, fields, as('accountant'))).headers.location as string;
+    const stopping = new AbortController();
+    const looking = daemon.look(stopping.signal);
+    stopping.abort();
+    await looking;
+    await daemon.ended();
+    expect(await open(address)).toContain('The action is requested.');
+    await database.owner.transaction(async (trx) => {
+      await trx.raw('set local session_replication_role = replica');
+      await trx.raw(`update action set asked_at = asked_at - interval '16 minutes' where id = ?`, [
+        address.split('/').at(-1)!,
+      ]);
+    });
+    await look();
+    expect(await open(address)).toContain('Corrections that were posted before stay.');
+  });
+
   test.each(roles)('the role %s', async (role) => {
     const mayPropose = role === 'bookkeeper' || role === 'accountant';
     expect((await as(role).get(proposal)).statusCode).toBe(mayPropose ? 200 : 404);
