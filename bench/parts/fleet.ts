@@ -13,8 +13,8 @@ import { transactionsOf } from '../../src/db/lease.ts';
 import { type Db, openDatabase } from '../../src/db/pool.ts';
 import type { PostgresHandle } from '../../src/embedded/index.ts';
 import { companyKeyOf } from '../../src/erp/company.ts';
-import { closePeriods } from '../../src/ledger/close.ts';
 import { migrateAsOwner } from '../../src/runtime/database.ts';
+import { closePeriods } from '../../test/support/closing.ts';
 import { demoConfig } from '../../test/support/demo-config.ts';
 import { clinicSql, copySql } from './history.ts';
 

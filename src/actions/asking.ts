@@ -10,7 +10,9 @@ import { type ActedBy, type ActionKind, addAction, endAction, lockChain } from '
  */
 
 /** A request expires after this time, because the person no longer expects its effect. */
-export const expiryMinutes = 15;
+const expiryMinutes = 15;
+/** A request that waits for the approval of a second person expires after this time. */
+export const approvalHours = 24;
 
 export interface Asking {
   installation: InstallationId;
@@ -38,19 +40,29 @@ export interface AskedAction {
   askedAt: Date;
   /** Whether the time for the request is over. */
   isOver: boolean;
+  /** Whether another person must approve the request before it is performed. */
+  needsSecond: boolean;
+  /** The name of the second person, who approved the request; null if no one has. */
+  second: string | null;
 }
 
-/** The outcome of an asked action. `pending` also applies while no daemon runs. */
-export type AskedOutcome = { state: 'pending' | 'expired' | 'done' } | { state: 'refused'; error: PlainError };
+/** The outcome of an asked action. `pending` also applies while no daemon runs. `waiting`: for the second person. */
+export type AskedOutcome =
+  | { state: 'waiting' | 'pending' | 'expired' | 'done' }
+  | { state: 'refused'; error: PlainError };
 
 const askedColumns = `a.id, a.installation, a.kind, a.subject, coalesce(r.reason, '') as reason, a.input,
-  a.shown_hash as "shownHash", a.asked_at as "askedAt",
-  a.asked_at < clock_timestamp() - interval '${expiryMinutes} minutes' as "isOver"
-  from action a left join action_reason r on r.action_id = a.id`;
+  a.shown_hash as "shownHash", a.asked_at as "askedAt", needed as "needsSecond", p.subject as second,
+  a.asked_at < clock_timestamp() - case when needed then interval '${approvalHours} hours'
+    else interval '${expiryMinutes} minutes' end as "isOver"
+  from action a left join action_reason r on r.action_id = a.id
+  cross join lateral (select a.input ->> 'two_persons' is not null as needed) n
+  left join lateral (select p.subject from action p
+    where needed and p.kind = 'approve_action' and (p.input ->> 'action')::bigint = a.id order by p.id limit 1) p on true`;
 
 const askedShape = {
   ...{ id: integer, installation: integer, kind: text, subject: text, reason: text, input: json },
-  ...{ shownHash: nullable(text), askedAt: instant, isOver: bool },
+  ...{ shownHash: nullable(text), askedAt: instant, isOver: bool, needsSecond: bool, second: nullable(text) },
 };
 
 /**
@@ -77,7 +89,8 @@ export async function askAction(
 
 /**
  * The requests of these installations without an outcome, the oldest first, at most 100. `isOver` is true for those that have
- * expired. With `recent`, requests older than a day are left out, so that a look every second reads few rows.
+ * expired. A request that needs a second person is left out until it expires: its approval is a request, too. With `recent`,
+ * requests older than two days are left out, so that a look every second reads few rows.
  */
 export function pendingActions(
   db: Connection,
@@ -89,9 +102,29 @@ export function pendingActions(
     askedShape,
     `select ${askedColumns}
      where a.installation = any(?) and not exists (select from action_outcome o where o.action_id = a.id)
-       ${recent ? "and a.asked_at > clock_timestamp() - interval '1 day'" : ''}
+       and (not needed or a.asked_at < clock_timestamp() - interval '${approvalHours} hours')
+       ${recent ? "and a.asked_at > clock_timestamp() - interval '2 days'" : ''}
      order by a.id limit 100`,
     [installations],
+  );
+}
+
+/** The request with this id. Null if the installation has none. */
+export function askedAction(db: Connection, installation: InstallationId, id: number): Promise<AskedAction | null> {
+  return maybeRow(db, askedShape, `select ${askedColumns} where a.installation = ? and a.id = ?`, [installation, id]);
+}
+
+/** The requests of an installation that wait for the approval of a second person, the oldest first. */
+export function waitingForSecond(db: Connection, installation: InstallationId): Promise<AskedAction[]> {
+  return rows(
+    db,
+    askedShape,
+    `select ${askedColumns}
+     where a.installation = ? and needed and p.subject is null
+       and a.asked_at > clock_timestamp() - interval '${approvalHours} hours'
+       and not exists (select from action_outcome o where o.action_id = a.id)
+     order by a.id`,
+    [installation],
   );
 }
 
@@ -101,14 +134,12 @@ export async function actionState(
   installation: InstallationId,
   id: number,
 ): Promise<{ action: AskedAction; outcome: AskedOutcome; result: string | null } | null> {
-  const action = await maybeRow(db, askedShape, `select ${askedColumns} where a.installation = ? and a.id = ?`, [
-    installation,
-    id,
-  ]);
+  const action = await askedAction(db, installation, id);
   if (action === null) return null;
   const ended = await maybeRow(db, { result: json }, 'select result from action_outcome where action_id = ?', [id]);
   if (ended !== null) return { action, outcome: outcomeOf(ended.result), result: ended.result };
-  return { action, outcome: { state: action.isOver ? 'expired' : 'pending' }, result: null };
+  const isWaiting = action.needsSecond && action.second === null;
+  return { action, outcome: { state: action.isOver ? 'expired' : isWaiting ? 'waiting' : 'pending' }, result: null };
 }
 
 /** Whether the action has its outcome, also one of this transaction. */

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { instant, integer, nullable, text } from '../db/columns.ts';
 import { type Connection, execute, row } from '../db/rows.ts';
+import { UserError } from '../domain/errors.ts';
 import { postgresText } from '../domain/text.ts';
 import type { InstallationId } from '../terms.ts';
+import { actionErrors } from '../texts/errors/actions.ts';
 
 /**
  * The record of decisions by people, with name, reason and result (tables `action` and `action_outcome`). The rows of both tables
@@ -21,7 +23,7 @@ export interface ActedBy {
 export type ActionKind =
   | ('decide_late' | 'redate' | 'retry_documents' | 'repost_document' | 'match_prepayment')
   | ('propose_mapping' | 'apply_mapping' | 'preview_repost' | 'repost_books')
-  | ('close_books' | 'reopen_books' | 'file_vat_return')
+  | ('close_books' | 'reopen_books' | 'file_vat_return' | 'approve_action')
   | ('adopt_identity' | 'adopt_database' | 'erase_client')
   | ('approve_delivery' | 'retry_delivery' | 'undo_delivery' | 'acknowledge_batch' | 'adopt_entries')
   | ('add_user' | 'grant_role' | 'revoke_role' | 'renew_password' | 'disable_user' | 'link_user' | 'unlink_user')
@@ -69,6 +71,11 @@ export function reasonHash(salt: string, reason: string): string {
 /** SHA-256 in hex, for example of the figures that were shown. */
 export function hashOf(content: string): string {
   return createHash('sha256').update(content).digest('hex');
+}
+
+/** Throws UserError if the effect of an action is not the one that the person saw, by their hashes. */
+export function checkShown(shown: string | null, present: string): void {
+  if (shown !== present) throw new UserError(actionErrors.changed(), 2);
 }
 
 /**

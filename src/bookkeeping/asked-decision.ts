@@ -3,11 +3,9 @@ import type { AskedAction } from '../actions/asking.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
 import { isCalendarDate } from '../domain/dates.ts';
-import { UserError } from '../domain/errors.ts';
 import { Money } from '../domain/money.ts';
 import { lateDecisions } from '../posting/types.ts';
 import { documentKinds } from '../terms.ts';
-import { actionErrors } from '../texts/errors/actions.ts';
 import { decisionsFor } from './decide-late.ts';
 import { decideChoice, type LateSelection } from './decide-many.ts';
 
@@ -71,14 +69,6 @@ export async function performDecision(
 ): Promise<void> {
   const request = lateRequest.parse(JSON.parse(input));
   const { decision } = request;
-  if (shown === null) throw new UserError(actionErrors.changed(), 2);
-  try {
-    const deciding = { decision, actedBy, reason, asked: { id } };
-    await decideChoice(trx, [installation], selectionOf(installation, request), deciding, { clock, shown });
-  } catch (error) {
-    // The text of this error names options of the command.
-    if (error instanceof UserError && error.code === 'other_shown')
-      throw new UserError(actionErrors.changed(), 2, error);
-    throw error;
-  }
+  const deciding = { decision, actedBy, reason, asked: { id } };
+  await decideChoice(trx, [installation], selectionOf(installation, request), deciding, { clock, shown: shown ?? '' });
 }

@@ -1,4 +1,4 @@
-import { type ActedBy, recordAction } from '../actions/record.ts';
+import { type ActedBy, checkShown, recordAction } from '../actions/record.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
 import { lockDocuments } from '../documents/document.ts';
@@ -124,9 +124,7 @@ export async function decideChoice(
     await holdMapping(trx, installation);
   }
   const now = await weighChoice(trx, installations, selection, decision, clock);
-  if (typeof shown === 'string' && shown !== hashOfShown(decision, now)) {
-    throw new UserError(lateErrors.otherShown({ now: now.flatMap(({ documents }) => documents).length }), 2);
-  }
+  if (typeof shown === 'string') checkShown(shown, hashOfShown(decision, now));
   if (shown !== null && typeof shown !== 'string') {
     const changes = changesBetween(shown, now);
     if (changes.length > 0) {

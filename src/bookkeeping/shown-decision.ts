@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hashOf } from '../actions/record.ts';
 import type { LateDecisionKind } from '../posting/types.ts';
 import { decisionChange } from '../texts/findings/late-documents.ts';
 import type { WeighedChoice, WeighedDocument } from './weigh-decision.ts';
@@ -19,7 +19,7 @@ export function shownText(decision: ShownChoice, choices: readonly WeighedChoice
 
 /** SHA-256 of `shownText`, in hex. */
 export function hashOfShown(decision: ShownChoice, choices: readonly WeighedChoice[]): string {
-  return hash('sha256', shownText(decision, choices), 'hex');
+  return hashOf(shownText(decision, choices));
 }
 
 function shown({ kind, id, code, version, amount, vat, day, entries }: WeighedDocument) {

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { ActedBy } from '../actions/record.ts';
-import { subjectNamed, subjectOfAccount } from '../console/users/subjects.ts';
+import { hasSubjects, subjectNamed, subjectOfAccount } from '../console/users/subjects.ts';
 import type { Connection } from '../db/rows.ts';
 import { ConfigError, UserError } from '../domain/errors.ts';
 import { usageTexts } from '../texts/commands/usage.ts';
@@ -46,26 +46,41 @@ async function commandSubject(db: Connection, by: string | null): Promise<string
   return name;
 }
 
+export interface Persons {
+  by: string;
+  second: string | null;
+  /** The command only asks: another user must approve the action in the console. */
+  onlyAsks: boolean;
+}
+
 /**
  * The responsible person and the second person. Throws ConfigError if a name is empty, if both are the same, or if the
- * configuration requires a second person and none is named.
+ * configuration requires a second person and none is named. If the console has users, the second person is one of them, and
+ * the first one has a linked account. Otherwise it throws UserError.
  */
 export async function personsOf(
   { db, config }: { db: Connection; config: { twoPersons: boolean } },
   stated: Stated,
   options: { second?: string },
   command: string,
-): Promise<{ by: string; second: string | null }> {
+): Promise<Persons> {
   const { actedBy: by } = await actedBy(db, stated);
   const second = options.second?.trim() ?? null;
   if (second === '') throw usageError(usageTexts.secondEmpty, command);
+  if (config.twoPersons && (await hasSubjects(db))) {
+    const account = accountName();
+    if (second !== null) throw usageError(usageTexts.secondInConsole, command);
+    if ((await subjectOfAccount(db, account)) === null)
+      throw new UserError(userErrors.accountNotLinked({ account }), 1);
+    return { by, second: null, onlyAsks: true };
+  }
   if (second === null && config.twoPersons) {
     throw new ConfigError(commandErrors.secondPersonMissing());
   }
   if (second !== null && second.toLowerCase() === by.toLowerCase()) {
     throw new ConfigError(commandErrors.secondPersonIsFirst({ by }));
   }
-  return { by, second };
+  return { by, second, onlyAsks: false };
 }
 
 /** Asks for confirmation, unless --yes is given. Throws the error for wrong usage if there is no terminal. */

@@ -105,9 +105,11 @@ create table action (
   hash text not null,
   constraint action_installation_seq_key UNIQUE NULLS NOT DISTINCT (installation, seq),
   constraint action_pkey PRIMARY KEY (id),
+  constraint action_second_person CHECK ((lower(btrim((input ->> 'second'::text))) <> lower(btrim(subject)))),
   constraint action_subject_check CHECK ((subject <> ''::text))
 );
 CREATE INDEX action_asked ON vetledger.action USING btree (asked_at);
+CREATE UNIQUE INDEX action_approval ON vetledger.action USING btree ((((input ->> 'action'::text))::bigint)) WHERE (kind = 'approve_action'::text);
 CREATE UNIQUE INDEX action_form ON vetledger.action USING btree (installation, ((input ->> 'form'::text))) WHERE ((input ->> 'form'::text) IS NOT NULL);
 
 create table action_head (
@@ -1614,6 +1616,43 @@ AS $function$
   ) head order by head.seq desc limit 1
 $function$;
 
+CREATE OR REPLACE FUNCTION vetledger.check_approval()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+declare
+  asked record;
+begin
+  select a.subject into asked from action a
+  where a.id = (new.input ->> 'action')::bigint and a.installation = new.installation
+    and a.input ->> 'two_persons' = 'true' and a.shown_hash = new.shown_hash;
+  if asked is null then
+    raise exception 'no request of installation % with these effects waits for approval', new.installation
+      using errcode = 'restrict_violation', constraint = 'action_approval_fits';
+  elsif lower(btrim(asked.subject)) = lower(btrim(new.subject)) then
+    raise exception '% asked for action %, so another person must approve it', new.subject, new.input ->> 'action'
+      using errcode = 'restrict_violation', constraint = 'action_second_person';
+  end if;
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION vetledger.check_approved()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+begin
+  if exists (select from action a where a.id = new.action_id and a.input ->> 'two_persons' = 'true')
+    and not exists (
+      select from action p where p.kind = 'approve_action' and (p.input ->> 'action')::bigint = new.action_id)
+  then
+    raise exception 'action % needs the approval of a second person', new.action_id
+      using errcode = 'restrict_violation', constraint = 'action_second_person';
+  end if;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION vetledger.closed_through(for_installation bigint)
  RETURNS date
  LANGUAGE sql
@@ -1901,7 +1940,11 @@ begin
   return null;
 end $function$;
 
+CREATE TRIGGER action_approval BEFORE INSERT ON vetledger.action FOR EACH ROW WHEN ((new.kind = 'approve_action'::text)) EXECUTE FUNCTION check_approval();
+
 CREATE TRIGGER action_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER action_outcome_approved BEFORE INSERT ON vetledger.action_outcome FOR EACH ROW WHEN ((((new.result ->> 'refused'::text) IS NULL) AND ((new.result ->> 'expired'::text) IS NULL))) EXECUTE FUNCTION check_approved();
 
 CREATE TRIGGER action_outcome_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.action_outcome FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

@@ -16,6 +16,7 @@ import '../texts/connections.ts';
 import '../texts/console/actions.ts';
 import '../texts/console/audit.ts';
 import '../texts/console/clinics.ts';
+import '../texts/console/closing.ts';
 import '../texts/console/console.ts';
 import '../texts/console/decide.ts';
 import '../texts/console/delivery.ts';

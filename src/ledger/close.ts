@@ -51,8 +51,10 @@ export async function holdPeriod(trx: Connection, installation: InstallationId):
 export interface CloseDetails extends ActedBy {
   /** The second person, if the configuration requires two (`two_persons`). */
   second: string | null;
-  /** The checklist that the command showed before the close. */
+  /** The checklist at the close; null for a reopening. */
   checklist: unknown;
+  /** The canonical text of the effect that the person saw. */
+  shown?: string;
 }
 
 export interface BooksToClose {
@@ -67,92 +69,98 @@ export interface BooksToClose {
 export interface CloseOptions {
   /** The key that seals the closed books. */
   sealKey?: Ed25519Key | null;
-  /** `closePeriods` calls this in the transaction, for each installation that it closes. */
+  /** Called after the close, in its transaction. */
   onClosed?: (trx: Connection, installation: InstallationId) => Promise<void>;
 }
 
-/**
- * Closes the books of these installations through a day, all or none of them, and seals them if there is a key. After
- * that, nothing is posted on or before the day (ACCOUNTING "Locked"). Waits for running postings. Returns the heads of
- * the closed books. Throws UserError `period_closed` if they are closed through a later day.
- */
-export async function closePeriods(
+/** Changes several installations in one transaction, in the order of their ids, so that two closes never wait for each other. */
+export async function changeInOrder<Each extends { id: InstallationId }>(
   db: Db,
-  books: readonly BooksToClose[],
-  through: CalendarDate,
-  { sealKey = null, onClosed = async () => undefined }: CloseOptions = {},
-): Promise<BooksHead[]> {
-  return inOrder(db, books, sealKey, async (trx, each) => {
-    if (await closePeriod(trx, each, through)) await onClosed(trx, each.id);
-  });
-}
-
-/**
- * Opens the books of these installations again from a day on, all or none of them. Documents that were late at the
- * close stay held until the accountant decides. Throws UserError `period_open` if that day and all later days are open.
- */
-export async function reopenPeriods(
-  db: Db,
-  installations: readonly InstallationId[],
-  from: CalendarDate,
-  details: CloseDetails,
-  sealKey: Ed25519Key | null = null,
-): Promise<BooksHead[]> {
-  const books = installations.map((id) => ({ id }));
-  return inOrder(db, books, sealKey, async (trx, { id }) => {
-    await execute(trx, 'select hold_period_alone(?)', [id]);
-    refuseOpen(id, from, await closedThrough(trx, id));
-    await append(trx, id, 'reopen', daysFrom(from, -1), details);
-  });
-}
-
-/** Throws UserError if the day is not closed. */
-export function refuseOpen(installation: InstallationId, from: CalendarDate, closed: CalendarDate | null): void {
-  if (closed !== null && from <= closed) return;
-  throw new UserError(booksErrors.periodOpen({ installation, day: from, closedThrough: closed }), 2);
-}
-
-/** Throws UserError if the books are closed through a later day. */
-export function refuseEarlier(installation: InstallationId, through: CalendarDate, closed: CalendarDate | null): void {
-  if (closed === null || closed <= through) return;
-  throw new UserError(
-    booksErrors.closedLater({ installation, closedThrough: closed, reopenFrom: dayAfter(through) }),
-    2,
-  );
-}
-
-/** Locks installations in the order of their ids, so that two closes never wait for each other. */
-async function inOrder<Books extends { id: InstallationId }>(
-  db: Db,
-  books: readonly Books[],
-  sealKey: Ed25519Key | null,
-  change: (trx: Connection, each: Books) => Promise<void>,
+  books: readonly Each[],
+  change: (trx: Connection, each: Each) => Promise<BooksHead>,
 ): Promise<BooksHead[]> {
   return db.transaction(async (trx) => {
     const heads: BooksHead[] = [];
-    for (const each of [...books].sort((a, b) => a.id - b.id)) {
-      await change(trx, each);
-      if (sealKey !== null) await sealBooks(trx, each.id, sealKey);
-      heads.push(await booksHead(trx, each.id));
-    }
+    for (const each of [...books].sort((a, b) => a.id - b.id)) heads.push(await change(trx, each));
     return heads;
   });
 }
 
-/** Returns false if the books are already closed through that day. */
-async function closePeriod(
+/** Waits for running postings, and prevents postings, closes and reopenings until this transaction ends. */
+export async function holdPeriodAlone(trx: Connection, installation: InstallationId): Promise<void> {
+  await execute(trx, 'select hold_period_alone(?)', [installation]);
+}
+
+/**
+ * Closes the books of an installation through a day, in the transaction of the caller, and seals them if there is a key. After
+ * that, nothing is posted on or before the day (ACCOUNTING "Locked"). Returns the head of the closed books. Books that are
+ * closed through that day stay as they are. Throws UserError `period_closed` if they are closed through a later day.
+ */
+export async function closeBooks(
   trx: Connection,
   { id, today, fiscalYearStart, details }: BooksToClose,
   through: CalendarDate,
-): Promise<boolean> {
-  await execute(trx, 'select hold_period_alone(?)', [id]);
+  { sealKey = null, onClosed = async () => undefined }: CloseOptions = {},
+): Promise<BooksHead> {
+  await holdPeriodAlone(trx, id);
   const closed = await closedThrough(trx, id);
-  if (closed === through) return false;
-  refuseEarlier(id, through, closed);
-  // A window may have posted entries since the last summaries. Their summaries must come before the close.
-  while ((await summariseBatch(trx, id, { before: today, windowId: null, fiscalYearStart })).length > 0);
-  await append(trx, id, 'close', through, details);
-  return true;
+  if (closed !== through) {
+    const obstacle = closeObstacle(id, through, closed);
+    if (obstacle !== null) throw obstacle;
+    // A window may have posted entries since the last summaries. Their summaries must come before the close.
+    while ((await summariseBatch(trx, id, { before: today, windowId: null, fiscalYearStart })).length > 0);
+    await append(trx, id, 'close', through, details);
+    await onClosed(trx, id);
+  }
+  return sealedHead(trx, id, sealKey);
+}
+
+/**
+ * Opens the books of an installation again from a day on, in the transaction of the caller. Documents that were late at the
+ * close stay held until the accountant decides. Throws UserError `period_open` if that day and all later days are open.
+ */
+export async function reopenBooks(
+  trx: Connection,
+  installation: InstallationId,
+  from: CalendarDate,
+  details: CloseDetails,
+  sealKey: Ed25519Key | null = null,
+): Promise<BooksHead> {
+  await holdPeriodAlone(trx, installation);
+  const obstacle = reopenObstacle(installation, from, await closedThrough(trx, installation));
+  if (obstacle !== null) throw obstacle;
+  await append(trx, installation, 'reopen', daysFrom(from, -1), details);
+  return sealedHead(trx, installation, sealKey);
+}
+
+async function sealedHead(
+  trx: Connection,
+  installation: InstallationId,
+  sealKey: Ed25519Key | null,
+): Promise<BooksHead> {
+  if (sealKey !== null) await sealBooks(trx, installation, sealKey);
+  return booksHead(trx, installation);
+}
+
+/** The reason why a day cannot be opened again; null if it is closed. */
+export function reopenObstacle(
+  installation: InstallationId,
+  from: CalendarDate,
+  closed: CalendarDate | null,
+): UserError | null {
+  if (closed !== null && from <= closed) return null;
+  return new UserError(booksErrors.periodOpen({ installation, day: from, closedThrough: closed }), 2);
+}
+
+/** The reason why books cannot be closed through a day: a later day is closed. Null otherwise. */
+export function closeObstacle(
+  installation: InstallationId,
+  through: CalendarDate,
+  closed: CalendarDate | null,
+): UserError | null {
+  if (closed === null || closed <= through) return null;
+  const reopenFrom = dayAfter(through);
+  return new UserError(booksErrors.closedLater({ installation, closedThrough: closed, reopenFrom }), 2);
 }
 
 async function append(
@@ -176,11 +184,13 @@ async function record(
   installation: InstallationId,
   kind: RecordedClose['kind'],
   through: CalendarDate,
-  { second, checklist, ...by }: CloseDetails,
+  { second, checklist, shown, ...by }: CloseDetails,
 ): Promise<{ id: number; text: string }> {
   const input = { through, second };
-  const shown = checklist === null ? {} : { shown: JSON.stringify(checklist) };
-  const { id, hash } = await recordAction(trx, { installation, kind: `${kind}_books`, by, input, ...shown });
+  const { id, hash } = await recordAction(trx, {
+    ...{ installation, kind: `${kind}_books`, by, input },
+    ...(shown === undefined ? {} : { shown }),
+  });
   // PostgreSQL returns the text without NUL, so the hash covers that form.
   return { id, text: postgresText(JSON.stringify({ action: hash, checklist })) };
 }
@@ -209,9 +219,12 @@ export async function recordedCloses(db: Connection, installation: InstallationI
       details: storedJson('ledger_close.details', z.object({ checklist: z.unknown().optional() })),
       ...{ by: nullable(text), second: nullable(text), reason: nullable(text) },
     },
-    `select c.kind, c.seq, c.through, c.closed_at as at, c.details, a.acted_by as by, a.input ->> 'second' as second,
+    `select c.kind, c.seq, c.through, c.closed_at as at, c.details, a.acted_by as by,
+       coalesce(a.input ->> 'second', p.subject) as second,
        case c.kind when 'reopen' then a.reason end as reason
-     from ledger_close c left join action_done a on a.id = c.action_id where c.installation = ? order by c.seq`,
+     from ledger_close c left join action_done a on a.id = c.action_id
+     left join action p on p.kind = 'approve_action' and (p.input ->> 'action')::bigint = c.action_id
+     where c.installation = ? order by c.seq`,
     [installation],
   );
   return found.map(({ details, by, second, reason, ...close }) =>

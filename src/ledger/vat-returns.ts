@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { type ActedBy, recordAction } from '../actions/record.ts';
+import { type ActedBy, hashOf, recordAction } from '../actions/record.ts';
 import { insertRows } from '../db/bulk.ts';
 import { bool, columnTypes, date, instant, integer, json, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
@@ -102,10 +101,6 @@ export function contentOf(period: string, version: number, lines: readonly Decla
   return JSON.stringify([period, version, ...texts.sort()]);
 }
 
-export function hashOf(content: string): string {
-  return createHash('sha256').update(content).digest('hex');
-}
-
 /** The first return whose lines, or whose record, differ from what its action filed; null if there is none. */
 export async function changedReturn(
   db: Connection,
@@ -118,12 +113,12 @@ export async function changedReturn(
   }
   const actions = await rows(
     db,
-    { input: json },
-    `select input from action_done where installation = ? and kind = 'file_vat_return' order by id`,
+    { result: json },
+    `select result from action_done where installation = ? and kind = 'file_vat_return' order by id`,
     [installation],
   );
   const stored = new Set(returns.map(({ period, version }) => `${period} ${version}`));
-  const filed = actions.map(({ input }): { period: string; version: number } => JSON.parse(input));
+  const filed = actions.map(({ result }): { period: string; version: number } => JSON.parse(result));
   return filed.find(({ period, version }) => !stored.has(`${period} ${version}`)) ?? null;
 }
 
@@ -147,6 +142,7 @@ export async function storeReturn(
     ...{ installation, kind: 'file_vat_return', by },
     input: { period, version, lines: lines.length, late },
     shown: contentOf(period, version, lines),
+    result: { period, version },
   });
   await execute(
     trx,

@@ -1,4 +1,5 @@
 import type { InstallationConfig } from '../config/load-config.ts';
+import type { Connection } from '../db/rows.ts';
 import { closedThrough } from '../ledger/close.ts';
 import type { OwedAsRevenue } from '../mapping/owed.ts';
 import type { InstallationReport, ReportedDifference } from '../reconcile/reconcile-report.ts';
@@ -66,8 +67,9 @@ export interface ClosingChecklist {
 
 export interface FailingEquation {
   equation: string;
-  difference: string;
-  documents: number;
+  /** Null if the last reconciliation found it, which stores only the names of equations. */
+  difference: string | null;
+  documents: number | null;
   /** Each difference of E8, because its VAT may be declared twice; absent for other equations. */
   each?: ReportedDifference[];
 }
@@ -76,39 +78,45 @@ export interface FailingEquation {
 const mostListed = 10_000;
 
 /**
- * The checklist for a close through a day. `report` is the current result of `reconcile`. `now` is the time of the
- * database or of the process.
+ * The checklist for a close through a day. `report` is the current result of `reconcile`; without it, the differences are those of
+ * the last reconciliation. `now` is the time of the database or of the process.
  */
 export async function closingChecklist(
   ports: AccountPorts,
   installation: InstallationConfig,
   through: CalendarDate,
-  report: InstallationReport,
+  report: InstallationReport | null,
   now: Date,
 ): Promise<ClosingChecklist> {
-  const failing = Object.entries(report.equations).filter(([, { ok }]) => !ok);
+  const equations = report === null ? await lastFailing(ports.db, installation) : failingOf(report);
   const { unused, ...found } = await itemsOfBooks(ports, installation, through, mostListed);
-  const items = {
-    ...found,
-    differences: {
-      ok: failing.length === 0,
-      equations: failing.map(([equation, { difference, documents, documents_omitted: omitted = 0 }]) => ({
-        equation,
-        difference: String(difference),
-        documents: documents.length + omitted,
-        ...(equation === 'E8' ? { each: documents } : {}),
-      })),
-    },
-  };
+  const items = { ...found, differences: { ok: equations.length === 0, equations } };
   return {
     ...{ through, closed_through: await closedThrough(ports.db, installation.id), made_at: now },
     ok: Object.values(items).every((item) => item === null || item.ok),
     ...items,
     unused_prepayments: {
       accounts: unused,
-      listed: report.listed.unused_prepayments.find(({ month_end }) => month_end === through) ?? null,
+      listed: report?.listed.unused_prepayments.find(({ month_end }) => month_end === through) ?? null,
     },
   };
+}
+
+function failingOf({ equations }: InstallationReport): FailingEquation[] {
+  return Object.entries(equations).flatMap(
+    ([equation, { ok, difference, documents, documents_omitted: omitted = 0 }]) =>
+      ok
+        ? []
+        : {
+            ...{ equation, difference: String(difference), documents: documents.length + omitted },
+            ...(equation === 'E8' ? { each: documents } : {}),
+          },
+  );
+}
+
+async function lastFailing(db: Connection, installation: InstallationConfig): Promise<FailingEquation[]> {
+  const { failing = [] } = (await verdicts(db, [installation])).get(installation.id)?.reconciled ?? {};
+  return failing.map((equation) => ({ equation, difference: null, documents: null }));
 }
 
 /** An item that needs attention: how many, and how many of each code, state or equation. */
@@ -126,7 +134,7 @@ export async function openClosingItems(
   Partial<Record<Exclude<keyof ClosingChecklist, 'ok' | 'through' | 'closed_through' | 'made_at'>, ClosingItem>>
 > {
   const found = await itemsOfBooks(ports, installation, through, 0);
-  const failing = (await verdicts(ports.db, [installation])).get(installation.id)?.reconciled?.failing ?? [];
+  const failing = await lastFailing(ports.db, installation);
   const { remarks, clearing, owed_as_revenue: owed, vat_returns: returns } = found;
   const money = remarks.by_code.filter(({ code }) => moneyRemarks.includes(code));
   const notZero = clearing.accounts.filter(({ role }) => selfClearing.includes(role)).length;
@@ -139,7 +147,7 @@ export async function openClosingItems(
       count: money.reduce((all, { count }) => all + count, 0),
       parts: Object.fromEntries(money.map(({ code, count }) => [code, count])),
     },
-    differences: { count: failing.length, parts: Object.fromEntries(failing.map((name) => [name, 1])) },
+    differences: { count: failing.length, parts: Object.fromEntries(failing.map(({ equation }) => [equation, 1])) },
     clearing: { count: notZero, parts: {} },
     owed_as_revenue: { count: owed.found.reduce((all, each) => all + each.rows, 0), parts: {} },
     liabilities_in_debit: { count: found.liabilities_in_debit.accounts.length, parts: {} },

@@ -76,15 +76,19 @@ async function firstDay(
   return day;
 }
 
-/** What a close of the month would find, from the database alone, and what its close found. */
+/**
+ * What a close of the month would find, from the database alone, and what its close found. `lastDay`: of a close within the month.
+ */
 export async function monthState(
   db: Connection,
   installation: InstallationConfig,
   month: string,
   now: Date,
+  lastDay?: CalendarDate,
 ): Promise<MonthState> {
   const { id, timezone } = installation;
-  const { from, through } = monthBounds(month);
+  const { from, through: end } = monthBounds(month);
+  const through = lastDay ?? end;
   const items = await quickItems(db, installation, through, mostListed);
   const reconciled = (await verdicts(db, [installation])).get(id)?.reconciled ?? null;
   const closes = await recordedCloses(db, id);

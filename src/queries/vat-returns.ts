@@ -1,4 +1,4 @@
-import type { ActedBy } from '../actions/record.ts';
+import { type ActedBy, checkShown, hashOf } from '../actions/record.ts';
 import { closedInErp } from '../bookkeeping/erp-locks.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import { type Connection, execute } from '../db/rows.ts';
@@ -11,7 +11,6 @@ import {
   type FiledReturn,
   filedLines,
   filedReturns,
-  hashOf,
   storeReturn,
 } from '../ledger/vat-returns.ts';
 import { type VatPeriod, vatLines } from '../reports/vat-lines.ts';
@@ -49,6 +48,16 @@ export async function vatPeriodOfMonth(
   const filed = (await filedReturns(db, id)).find(({ from, through }) => from <= day && day <= through);
   const name = filed?.period ?? vatPeriodOf(day, mapping.policies.vat_period);
   return { name, ...vatPeriodBounds(name) };
+}
+
+/** Whether a return of the VAT period that contains a month is filed. */
+export async function isFiled(
+  db: Connection,
+  installation: Pick<InstallationConfig, 'id' | 'mapping'>,
+  month: string,
+): Promise<boolean> {
+  const { name } = await vatPeriodOfMonth(db, installation, month);
+  return (await filedReturns(db, installation.id)).some(({ period }) => period === name);
 }
 
 export async function prepareReturn(
@@ -101,12 +110,12 @@ export async function fileReturn(
   installation: Pick<InstallationConfig, 'id' | 'mapping' | 'erp'>,
   period: VatPeriod,
   choice: ReturnChoice,
-  { shown, by }: { shown: string; by: ActedBy },
+  { shown, by }: { shown: string | null; by: ActedBy },
 ): Promise<void> {
   await execute(trx, 'select hold_period_alone(?)', [installation.id]);
   const prepared = await prepareReturn(trx, installation, period, choice);
   if (prepared.obstacle !== null) throw prepared.obstacle;
-  if (prepared.shown !== shown) throw new UserError(vatReturnErrors.changed({ period: period.name }), 1);
+  checkShown(shown, prepared.shown);
   const { from, through, name } = period;
   const { version, toFile, view } = prepared;
   const lines = declaredLines(toFile, view, version);

@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { type AskedAction, expireAction, hasOutcome, pendingActions, refuseAction } from '../actions/asking.ts';
-import { ActionOver, recordAction } from '../actions/record.ts';
+import {
+  type AskedAction,
+  askedAction,
+  expireAction,
+  hasOutcome,
+  pendingActions,
+  refuseAction,
+} from '../actions/asking.ts';
+import { ActionOver, endAction, recordAction } from '../actions/record.ts';
 import { changedIdentities } from '../bookkeeping/identity.ts';
 import { mappingsInForce } from '../bookkeeping/mapping-versions.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
-import { type AskedKind, isAskedKind, permittedActions } from '../console/users/permitted-actions.ts';
+import { type AskedKind, approvedKinds, isAskedKind, permittedActions } from '../console/users/permitted-actions.ts';
 import { Rights } from '../console/users/rights.ts';
 import { rolesOf, subjectNamed } from '../console/users/subjects.ts';
 import { LeaseBusy, LeaseLost, type Transact } from '../db/lease.ts';
@@ -105,7 +112,7 @@ export class Acting {
     const { id, kind } = action;
     const about = { installation: installation.id, action: id, kind };
     const expire = async () => {
-      await transact((trx) => expireAction(trx, id));
+      await transact((trx) => endBoth(trx, action, (each) => expireAction(trx, each)));
       log.warn(about, 'the action has expired');
     };
     const isKnown = isAskedKind(kind);
@@ -142,16 +149,17 @@ export class Acting {
   /** Records why an action was not performed. */
   async #refuse(
     installation: InstallationConfig,
-    { id, kind }: AskedAction,
+    action: AskedAction,
     err: unknown,
     transact: Transact,
   ): Promise<void> {
     const { log } = this.#app;
+    const { id, kind } = action;
     const about = { installation: installation.id, action: id, kind };
     const isExplained = err instanceof UserError;
     const unexplained = kind === 'repost_books' ? actionErrors.stopped : actionErrors.failed;
     const refusal = isExplained ? err : new UserError(unexplained({ action: id }), 1, err);
-    await transact((trx) => refuseAction(trx, id, refusal));
+    await transact((trx) => endBoth(trx, action, (each) => refuseAction(trx, each, refusal)));
     if (isExplained) log.warn({ ...about, code: refusal.code }, 'the action was refused');
     else log.error({ ...about, err }, 'the action failed');
   }
@@ -196,6 +204,14 @@ export class Acting {
   ): Promise<void> {
     const { config } = this.#app;
     await this.#requireRight(trx, configured, action, kind);
+    if (kind === 'approve_action') {
+      const approved = await approvedBy(trx, action);
+      const of = approvedKinds.find((each) => each === approved?.kind);
+      if (approved === null || of === undefined) throw new UserError(actionErrors.noEffect(), 1);
+      await this.#perform(trx, configured, approved, of);
+      await endAction(trx, action.id, {});
+      return;
+    }
     const [inForce] = await mappingsInForce(trx, [configured], { followFile: config.followMappingFile });
     await performers[kind](trx, inForce?.installation ?? configured, action, this.#app);
     if (!(await hasOutcome(trx, action.id))) throw new UserError(actionErrors.noEffect(), 1);
@@ -213,4 +229,18 @@ export class Acting {
     const rights = new Rights(granted, dateIn(timezone, this.#app.clock()));
     if (!rights.may(permittedActions[kind], id)) throw new UserError(actionErrors.noRight({ user: name }), 1);
   }
+}
+
+/** The request that an approval approves. Null if it is over. */
+async function approvedBy(trx: Connection, { installation, input }: AskedAction): Promise<AskedAction | null> {
+  const { action }: { action: number } = JSON.parse(input);
+  const approved = await askedAction(trx, installation, action);
+  return approved === null || approved.isOver || (await hasOutcome(trx, approved.id)) ? null : approved;
+}
+
+/** Ends an action. With an approval, the approved request ends, too: a second approval is not possible. */
+async function endBoth(trx: Connection, action: AskedAction, end: (id: number) => Promise<void>): Promise<void> {
+  const approved = action.kind === 'approve_action' ? await approvedBy(trx, action) : null;
+  if (approved !== null) await end(approved.id);
+  await end(action.id);
 }

@@ -42,7 +42,7 @@ test('the console asks with its role, and nothing is done before the outcome', a
     {
       ...{ id: action, installation: id, kind: 'decide_late', subject: 'anna', reason: 'agreed' },
       ...{ input: '{"documents":["invoice/1"],"form":"a"}', shownHash: 'f'.repeat(64), isOver: false },
-      askedAt: expect.any(Date),
+      ...{ askedAt: expect.any(Date), needsSecond: false, second: null },
     },
   ]);
   expect((await actionState(db, id, action))?.outcome).toEqual({ state: 'pending' });
@@ -93,14 +93,14 @@ test('a refused and an expired action count as not done', async () => {
   expect(await brokenAction(db, id)).toBeNull();
 });
 
-test('a request is over after 15 minutes, and after a day it is found only without `recent`', async () => {
+test('a request is over after 15 minutes, and after two days it is found only without `recent`', async () => {
   const action = await ask();
   await age(action, 14);
   expect(await pendingActions(db, [id], { recent: true })).toMatchObject([{ isOver: false }]);
   await age(action, 2);
   expect(await pendingActions(db, [id], { recent: true })).toMatchObject([{ isOver: true }]);
   expect((await actionState(db, id, action))?.outcome).toEqual({ state: 'expired' });
-  await age(action, 1440);
+  await age(action, 2880);
   expect(await pendingActions(db, [id], { recent: true })).toEqual([]);
   expect(await pendingActions(db, [id], { recent: false })).toHaveLength(1);
 });

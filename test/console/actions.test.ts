@@ -1,6 +1,7 @@
 // Decisions in the browser: the effect is shown as the command shows it, the form asks once, and the daemon decides.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { recordAction } from '../../src/actions/record.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { roles } from '../../src/console/users/rights.ts';
 import { createLog } from '../../src/runtime/log.ts';
@@ -347,8 +348,11 @@ describe('the page of an action', () => {
       `/${id}/actions/x`,
     ])
       expect((await as('accountant').get(wrong)).statusCode).toBe(404);
-    const [close] = await query<{ id: string }>(db, `select id from action where kind = 'close_books'`);
-    expect((await as('accountant').get(`/${id}/actions/${close!.id}`)).statusCode).toBe(404);
+    const by = { actedBy: 'a test', reason: 'moved' };
+    const adopted = await db.transaction((trx) =>
+      recordAction(trx, { installation: id, kind: 'adopt_identity', by, input: {} }),
+    );
+    expect((await as('accountant').get(`/${id}/actions/${adopted.id}`)).statusCode).toBe(404);
   });
 
   test('shows the reason to users who read the books, and not to an operator', async () => {

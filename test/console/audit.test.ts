@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordAction } from '../../src/actions/record.ts';
 import { execute } from '../../src/db/rows.ts';
-import { closePeriods } from '../../src/ledger/close.ts';
+import { closePeriods } from '../support/closing.ts';
 import { useDatabase } from '../support/database.ts';
 import { type Browser, clinics, hostileName, openTestConsole, type TestConsole } from './support.ts';
 import { linksIn, tablesIn } from './tables.ts';

@@ -32,12 +32,12 @@ export interface TestConsole {
 
 /**
  * The console on the database of a test, without a port. `settings`: those of single clinics. `others`: other settings of the
- * console, and their variables.
+ * console, settings of the whole configuration, and variables.
  */
 export async function openTestConsole(
   database: Pick<UsedDatabase, 'db' | 'consoleDb'>,
   settings: Record<number, Settings> = {},
-  others: { console?: string; environment?: Record<string, string> } = {},
+  others: { console?: string; common?: Settings; environment?: Record<string, string> } = {},
 ): Promise<TestConsole> {
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-console-'));
   const file = join(folder, 'vetledger.yaml');
@@ -50,7 +50,7 @@ export async function openTestConsole(
         name: JSON.stringify(`${id} ${hostileName}`),
         ...settings[id],
       })),
-      { console: others.console ?? '{hosts: [books.example]}' },
+      { console: others.console ?? '{hosts: [books.example]}', ...others.common },
     ),
   );
   const config = await loadConfig(file, { PATH: process.env.PATH, ...others.environment }, { secrets: false });

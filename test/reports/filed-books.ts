@@ -4,13 +4,13 @@ import { expect } from 'vitest';
 import { Rng } from '../../sandbox/src/rng.ts';
 import type { Db } from '../../src/db/pool.ts';
 import { monthBounds } from '../../src/domain/dates.ts';
-import { closePeriods } from '../../src/ledger/close.ts';
 import { filedLines } from '../../src/ledger/vat-returns.ts';
 import { parseMapping } from '../../src/mapping/parse.ts';
 import { fileReturn, prepareReturn } from '../../src/queries/vat-returns.ts';
 import { vatLines } from '../../src/reports/vat-lines.ts';
 import { compareReturn, tieOf } from '../../src/reports/vat-return.ts';
 import { returnState } from '../../src/reports/vat-return-state.ts';
+import { closePeriods } from '../support/closing.ts';
 import type { UsedDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';
 

@@ -4,7 +4,7 @@
 
 import { Rng } from '../../sandbox/src/rng.ts';
 import { addDays } from '../../sandbox/src/zone.ts';
-import { closePeriods } from '../../src/ledger/close.ts';
+import { closePeriods } from '../support/closing.ts';
 import { Ending } from './ending.ts';
 import { Events } from './events.ts';
 import { judge } from './judge.ts';

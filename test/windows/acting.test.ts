@@ -217,7 +217,7 @@ test('while another daemon holds the actions of the installation, they wait; it 
 test('a failing action stops nothing else', async () => {
   const hash = await hashOf();
   const broken = await ask(hash, { input: { documents: 'all' } });
-  const unknown = await ask(hash, { kind: 'close_books' });
+  const unknown = await ask(hash, { kind: 'adopt_identity' });
   const good = await ask(hash);
   await daemon().look(signal);
   expect(await outcome(broken)).toEqual(refused('action_failed'));

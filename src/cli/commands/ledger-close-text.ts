@@ -61,7 +61,7 @@ export function checklistItems(checklist: ClosingChecklist, timezone: string): C
         ),
     item(differences.ok, differences.ok ? texts.noDifferences : texts.differences, {
       lines: differences.equations.flatMap(({ equation, difference, documents, each = [] }) => [
-        [`${equation}: ${difference}, ${count(documents, 'document')}`],
+        [difference === null ? equation : `${equation}: ${difference}, ${count(documents ?? 0, 'document')}`],
         ...each.map(({ document, message }) => [`  ${shown(document)}: ${shown(message)}`]),
       ]),
     }),

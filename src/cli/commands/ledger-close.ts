@@ -1,28 +1,27 @@
 import { Option } from 'commander';
 import { z } from 'zod';
+import { hashOf } from '../../actions/record.ts';
 import type { InstallationConfig } from '../../config/load-config.ts';
 import { transactionsOf } from '../../db/lease.ts';
-import { noteLateAtClose } from '../../documents/mark.ts';
-import { businessDate } from '../../domain/dates.ts';
-import { UserError } from '../../domain/errors.ts';
-import { type CloseDetails, closedThrough, closePeriods, refuseEarlier } from '../../ledger/close.ts';
+import { dateIn } from '../../domain/dates.ts';
+import { changeInOrder, closedThrough } from '../../ledger/close.ts';
 import type { BooksHead } from '../../ledger/head.ts';
 import { summariseDays } from '../../ledger/summaries/summarise.ts';
+import { closeAsShown, closeEffect, dayObstacle } from '../../queries/close-books.ts';
 import { type ClosingChecklist, closingChecklist } from '../../queries/closing.ts';
 import { reconcileWithSource } from '../../queries/reconcile.ts';
 import type { App } from '../../runtime/app.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { closeTexts } from '../../texts/commands/closing.ts';
-import { usageTexts } from '../../texts/commands/usage.ts';
-import { booksErrors } from '../../texts/errors/books.ts';
 import { agreed, personsOf, statedBy } from '../acting.ts';
 import { amount, counts, date, instant } from '../answer.ts';
 import { chosenBooks, localTimes } from '../books.ts';
 import { by, calendarDate, type Definition, installation, option, second, yes } from '../command.ts';
-import { type CommandContext, usageError } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { headAnswer, headFields } from '../render/ledger.ts';
 import { noteText } from '../render/reconcile-notes.ts';
 import { filedReturnsAnswer } from '../render/vat-returns.ts';
+import { requestApproval, requestedAnswer } from '../second-person.ts';
 import { withApp } from '../with-app.ts';
 import { checklistText, closedText } from './ledger-close-text.ts';
 
@@ -71,8 +70,8 @@ export const checklistAnswer = z
       equations: z.array(
         z.strictObject({
           equation: z.string(),
-          difference: amount,
-          documents: z.number(),
+          difference: amount.nullable(),
+          documents: z.number().nullable(),
           each: z
             .array(z.strictObject({ document: z.string(), difference: z.string(), message: z.string() }))
             .optional(),
@@ -122,6 +121,7 @@ const answer = z.union([
     installations: z.array(z.strictObject({ installation: z.number(), checklist: checklistAnswer.nullable() })),
   }),
   z.strictObject({ closed: z.literal(false), installations: z.tuple([]) }),
+  requestedAnswer,
 ]);
 
 export const command: Definition<Options> = {
@@ -148,17 +148,16 @@ export const command: Definition<Options> = {
 function close(context: CommandContext, options: Options): Promise<number> {
   const { through } = options;
   return withApp(context, { temporal: false }, async (app) => {
-    const { db, clock, config } = app;
+    const { db, clock } = app;
     const isDry = options.dryRun === true;
     const chosen = await chosenBooks(app, options.installation);
     const reason = `ledger close --through ${through}`;
     const persons = isDry
-      ? { by: '', second: null }
+      ? { by: '', second: null, onlyAsks: false }
       : await personsOf(app, statedBy({ by: options.by, reason }, 'ledger close'), options, 'ledger close');
     const toClose = await notYetClosed(app, chosen, through);
     const checklists = await checklistsOf(context, app, toClose, through);
     const checklist = (id: InstallationId) => checklists.get(id) ?? null;
-    if (!isDry) for (const each of toClose) refuseLatestDays(each, checklist(each.id), through);
     if (isDry) {
       const installations = chosen.map(({ id }) => ({ installation: id, checklist: checklist(id) }));
       await context.result({ dry_run: true, through, installations }, () =>
@@ -166,9 +165,14 @@ function close(context: CommandContext, options: Options): Promise<number> {
       );
       return 0;
     }
+    const shown = new Map<InstallationId, string>();
+    for (const each of toClose) {
+      const effect = await closeEffect(db, each, through, clock());
+      if (effect.obstacle !== null) throw effect.obstacle;
+      shown.set(each.id, hashOf(effect.shown));
+      context.note(`${context.show(() => checklistText(each, checklist(each.id), through))}\n`);
+    }
     if (toClose.length > 0) {
-      for (const each of toClose)
-        context.note(`${context.show(() => checklistText(each, checklist(each.id), through))}\n`);
       const names = toClose.map(({ id }) => id).join(', ');
       const question = closeTexts.question({ installations: names, through });
       if (!(await agreed(context, options, question, 'ledger close'))) {
@@ -176,17 +180,20 @@ function close(context: CommandContext, options: Options): Promise<number> {
         return 0;
       }
     }
-    const books = chosen.map(({ id, timezone, fiscalYearStart }) => {
-      const by = { actedBy: persons.by, reason };
-      const details: CloseDetails = { ...by, second: persons.second, checklist: checklist(id) };
-      return { id, today: today(clock(), timezone), fiscalYearStart, details };
-    });
+    const by = { actedBy: persons.by, reason };
+    if (persons.onlyAsks && shown.size > 0) {
+      const requests = [...shown].map(([installation, shownHash]) => ({ installation, shownHash, input: { through } }));
+      await requestApproval(context, db, { kind: 'close_books', by }, requests);
+      return 0;
+    }
     // Past days get their summaries before the close. Afterwards, only late documents lead to another summary.
-    for (const { id, today, fiscalYearStart } of books)
-      await summariseDays(transactionsOf(db), id, { before: today, windowId: null, fiscalYearStart });
-    const heads = await closePeriods(db, books, through, {
-      sealKey: config.sealKey,
-      onClosed: (trx, installation) => noteLateAtClose(trx, installation, through),
+    for (const { id, timezone, fiscalYearStart } of chosen)
+      await summariseDays(transactionsOf(db), id, {
+        ...{ before: dateIn(timezone, clock()), windowId: null, fiscalYearStart },
+      });
+    const heads = await changeInOrder(db, chosen, (trx, each) => {
+      const seen = { shown: shown.get(each.id) ?? null, checklist: checklist(each.id) };
+      return closeAsShown(trx, each, { through, by, second: persons.second, ...seen }, app);
     });
     const installations = heads.map((head) => ({
       ...closedBooks(head, through),
@@ -207,28 +214,12 @@ async function notYetClosed(
 ): Promise<InstallationConfig[]> {
   const left: InstallationConfig[] = [];
   for (const installation of chosen) {
-    const { id, timezone } = installation;
-    if (through >= today(clock(), timezone)) {
-      throw usageError(usageTexts.dayNotOver({ day: through, installation: id }), 'ledger close');
-    }
-    const closed = await closedThrough(db, id);
-    refuseEarlier(id, through, closed);
+    const closed = await closedThrough(db, installation.id);
+    const obstacle = dayObstacle(installation, { through, closedThrough: closed }, clock());
+    if (obstacle !== null) throw obstacle;
     if (closed !== through) left.push(installation);
   }
   return left;
-}
-
-/** Throws UserError if latest days up to the close may not be posted yet: windows post them (ACCOUNTING R13). */
-function refuseLatestDays(
-  { id, mapping }: InstallationConfig,
-  checklist: ClosingChecklist | null,
-  through: CalendarDate,
-): void {
-  const policy = mapping.policies.vat_due;
-  const hasLatestDay = policy !== null && (policy.latest !== null || policy.restAtEnd);
-  if (hasLatestDay && checklist?.last_window.ok === false) {
-    throw new UserError(booksErrors.latestDaysOpen({ installation: id, through }), 1);
-  }
 }
 
 async function checklistsOf(
@@ -252,10 +243,4 @@ async function checklistsOf(
 
 function closedBooks(head: BooksHead, through: CalendarDate) {
   return { installation: head.installation, closed_through: through, ...headFields(head) };
-}
-
-function today(now: Date, timezone: string): CalendarDate {
-  const date = businessDate(now.toISOString(), timezone);
-  if (date === null) throw new Error(`no calendar date in ${timezone} at ${now.toISOString()}`);
-  return date;
 }

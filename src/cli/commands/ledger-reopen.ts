@@ -1,7 +1,9 @@
 import { Option } from 'commander';
 import { z } from 'zod';
+import { hashOf } from '../../actions/record.ts';
 import { visible } from '../../domain/text.ts';
-import { type CloseDetails, closedThrough, refuseOpen, reopenPeriods } from '../../ledger/close.ts';
+import { changeInOrder } from '../../ledger/close.ts';
+import { reopenAsShown, reopenEffect } from '../../queries/close-books.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { closeTexts } from '../../texts/commands/closing.ts';
 import { agreed, personsOf, statedBy } from '../acting.ts';
@@ -10,6 +12,7 @@ import { chosenBooks } from '../books.ts';
 import { by, calendarDate, type Definition, installation, option, second, yes } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { headAnswer, headFields, headText, personsText } from '../render/ledger.ts';
+import { requestApproval, requestedAnswer } from '../second-person.ts';
 import { withApp } from '../with-app.ts';
 
 interface Options {
@@ -34,6 +37,7 @@ const answer = z.union([
     ),
   }),
   z.strictObject({ reopened: z.literal(false), installations: z.tuple([]) }),
+  requestedAnswer,
 ]);
 
 export const command: Definition<Options> = {
@@ -63,28 +67,33 @@ function reopen(context: CommandContext, options: Options): Promise<number> {
     const chosen = await chosenBooks(app, options.installation);
     const stated = statedBy(options, 'ledger reopen');
     const persons = await personsOf(app, stated, options, 'ledger reopen');
-    for (const { id } of chosen) {
-      const through = await closedThrough(app.db, id);
-      refuseOpen(id, from, through);
-      context.note(closeTexts.willOpen({ installation: id, through: String(through), from }));
+    const shown = new Map<InstallationId, string>();
+    for (const each of chosen) {
+      const { obstacle, closedThrough, filed, shown: effect } = await reopenEffect(app.db, each, from);
+      if (obstacle !== null) throw obstacle;
+      shown.set(each.id, hashOf(effect));
+      context.note(closeTexts.willOpen({ installation: each.id, through: String(closedThrough), from }));
+      if (filed.length > 0) context.note(closeTexts.filedOpen({ periods: filed.join(', ') }));
     }
     const names = chosen.map(({ id }) => id).join(', ');
     if (!(await agreed(context, options, closeTexts.openQuestion({ installations: names }), 'ledger reopen'))) {
       await context.result({ reopened: false, installations: [] }, () => closeTexts.notOpened);
       return 0;
     }
-    const ids = chosen.map(({ id }) => id);
-    const details: CloseDetails = {
-      actedBy: persons.by,
-      reason: stated.reason,
-      second: persons.second,
-      checklist: null,
-    };
-    const heads = await reopenPeriods(app.db, ids, from, details, app.config.sealKey);
+    const by = { actedBy: persons.by, reason: stated.reason };
+    if (persons.onlyAsks) {
+      const requests = [...shown].map(([installation, shownHash]) => ({ installation, shownHash, input: { from } }));
+      await requestApproval(context, app.db, { kind: 'reopen_books', by }, requests);
+      return 0;
+    }
+    const heads = await changeInOrder(app.db, chosen, (trx, each) => {
+      const agreedTo = { from, by, second: persons.second, shown: shown.get(each.id) ?? null };
+      return reopenAsShown(trx, each, agreedTo, app);
+    });
     const installations = heads.map((head) => ({
       installation: head.installation,
       open_from: from,
-      ...persons,
+      ...{ by: persons.by, second: persons.second },
       reason: stated.reason,
       ...headFields(head),
     }));

@@ -17,6 +17,8 @@ export const formsOfCommands: readonly { words: RegExp; kind: AskedKind; path: s
   { words: /^deliver retry\b/, kind: 'retry_delivery', path: 'resend' },
   { words: /^deliver undo\b/, kind: 'undo_delivery', path: 'undo' },
   { words: /^late decide\b/, kind: 'decide_late', path: 'late' },
+  { words: /^ledger close\b/, kind: 'close_books', path: 'close' },
+  { words: /^ledger reopen\b/, kind: 'reopen_books', path: 'reopen' },
 ];
 
 /**

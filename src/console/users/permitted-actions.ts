@@ -11,6 +11,10 @@ export const permittedActions = {
   apply_mapping: 'close',
   preview_repost: 'close',
   repost_books: 'close',
+  close_books: 'close',
+  reopen_books: 'close',
+  file_vat_return: 'close',
+  approve_action: 'close',
   pause_windows: 'operate',
   resume_windows: 'operate',
   pause_delivery: 'operate',
@@ -26,6 +30,10 @@ export const permittedActions = {
   nudge_windows: 'operate',
 } as const satisfies Partial<Record<ActionKind, Permission>>;
 export type AskedKind = keyof typeof permittedActions;
+/** The actions that a second person approves, if the configuration has `two_persons`. */
+export const approvedKinds = ['close_books', 'reopen_books'] as const satisfies readonly AskedKind[];
+/** An approval performs the approved action. */
+export type PerformedKind = Exclude<AskedKind, 'approve_action'>;
 
 export function isAskedKind(kind: string): kind is AskedKind {
   return Object.hasOwn(permittedActions, kind);

@@ -55,6 +55,12 @@ export async function subjectNamed(db: Connection, name: string): Promise<Subjec
   return maybeRow(db, subject, `select ${columns} from vetledger_console.subject s where s.name = lower(?)`, [name]);
 }
 
+/** Whether anyone can use the console. */
+export async function hasSubjects(db: Connection): Promise<boolean> {
+  const sql = 'select exists (select from vetledger_console.subject where disabled_at is null) as found';
+  return (await row(db, { found: bool }, sql)).found;
+}
+
 export async function allSubjects(db: Connection): Promise<Subject[]> {
   return rows(db, subject, `select ${columns} from vetledger_console.subject s order by s.name limit 1000`);
 }

@@ -177,7 +177,9 @@ create table action (
   asked_at timestamptz not null,
   previous_hash text not null,
   hash text not null,
-  unique nulls not distinct (installation, seq)
+  unique nulls not distinct (installation, seq),
+  -- The second person that the command line names.
+  constraint action_second_person check (lower(btrim(input ->> 'second')) <> lower(btrim(subject)))
 );
 -- A form of the console asks once, however often it is sent.
 create unique index action_form on action (installation, (input ->> 'form')) where input ->> 'form' is not null;
@@ -198,6 +200,42 @@ create table action_outcome (
 );
 create trigger action_outcome_immutable before update or delete or truncate on action_outcome
   for each statement execute function refuse_change();
+
+-- Two persons: a request with `two_persons` is performed only after another subject approved what it showed.
+create unique index action_approval on action (((input ->> 'action')::bigint)) where kind = 'approve_action';
+
+create function check_approval() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
+declare
+  asked record;
+begin
+  select a.subject into asked from action a
+  where a.id = (new.input ->> 'action')::bigint and a.installation = new.installation
+    and a.input ->> 'two_persons' = 'true' and a.shown_hash = new.shown_hash;
+  if asked is null then
+    raise exception 'no request of installation % with these effects waits for approval', new.installation
+      using errcode = 'restrict_violation', constraint = 'action_approval_fits';
+  elsif lower(btrim(asked.subject)) = lower(btrim(new.subject)) then
+    raise exception '% asked for action %, so another person must approve it', new.subject, new.input ->> 'action'
+      using errcode = 'restrict_violation', constraint = 'action_second_person';
+  end if;
+  return new;
+end $$;
+create trigger action_approval before insert on action for each row
+  when (new.kind = 'approve_action') execute function check_approval();
+
+create function check_approved() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
+begin
+  if exists (select from action a where a.id = new.action_id and a.input ->> 'two_persons' = 'true')
+    and not exists (
+      select from action p where p.kind = 'approve_action' and (p.input ->> 'action')::bigint = new.action_id)
+  then
+    raise exception 'action % needs the approval of a second person', new.action_id
+      using errcode = 'restrict_violation', constraint = 'action_second_person';
+  end if;
+  return new;
+end $$;
+create trigger action_outcome_approved before insert on action_outcome for each row
+  when (new.result ->> 'refused' is null and new.result ->> 'expired' is null) execute function check_approved();
 
 -- Reasons are free text and may name people. They are stored outside the hash chain, and deleted with their salt.
 create table action_reason (

@@ -64,10 +64,14 @@ export const closeTexts = catalogue('commands/closing.closeTexts', {
 
   willOpen: ({ installation, through, from }: { installation: number } & Record<'through' | 'from', string>) =>
     `Installation ${installation}: the books are closed through ${through}; this command opens them from ${from} on.`,
+  filedOpen: ({ periods }: { periods: string }) =>
+    `VAT returns are filed for ${periods}. What changes there needs a correction return.`,
   openQuestion: ({ installations }: { installations: string }) =>
     `Open the books of installation ${installations} again?`,
   notOpened: 'Nothing was opened.',
   opened: ({ installation, from, by, reason }: { installation: number } & Record<'from' | 'by' | 'reason', string>) =>
     `Installation ${installation}: open again from ${from} on, by ${by}: ${reason}`,
+  requested: ({ installation, action, hours }: Record<'installation' | 'action' | 'hours', number>) =>
+    `Installation ${installation}: action ${action} is requested. Another user approves it in the console at /${installation}/actions/${action} within ${hours} hours.`,
   lateStay: 'Late documents are not posted automatically: `vetledger late` lists them.',
 });

@@ -10,6 +10,7 @@ export const usageTexts = catalogue('commands/usage.usageTexts', {
   reasonMissing: '--reason is missing. Give the reason.',
   byEmpty: '--by is empty. Name the person who is responsible.',
   linkWhat: 'Give one of --account, --identity and --remove.',
+  secondInConsole: 'The console has users, so the second person approves there. Leave --second out.',
   secondEmpty: '--second is empty. Name the second person.',
   noTerminal: 'There is no terminal for the question, so --yes is required.',
   fromAndTo: 'Give --from and --to together.',
@@ -42,8 +43,6 @@ export const usageTexts = catalogue('commands/usage.usageTexts', {
   oneDecision: 'Give one decision: --redate, --wait, --as-dated, --leave-as-posted, --accept-date or --confirm-gone.',
   noCondition: ({ text }: { text: string }) =>
     `${text} is not a condition of --filter. Give month=MONTH, from=DATE, to=DATE, code=CODE, kind=KIND, account=ACCOUNT, department=ID, amount>=AMOUNT, amount<=AMOUNT or decided=DECISION, each at most once, separated by commas.`,
-  dayNotOver: ({ day, installation }: { day: string; installation: number }) =>
-    `${day} is not over yet for installation ${installation}. Only past days can be closed.`,
   exportNeedsKey: '--export requires --public-key FILE.',
   noMappingOf: ({ path }: { path: string }) =>
     `No installation uses ${path} as its mapping. Name an installation with --installation ID.`,

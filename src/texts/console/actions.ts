@@ -13,7 +13,8 @@ export const actionTexts = catalogue('console/actions.actionTexts', {
   daemonGone: ({ at }: { at: string }) =>
     `No daemon runs since ${at}. The action expires 15 minutes after the request. An operator starts the daemon with \`vetledger run\`.`,
   done: 'The action is done.',
-  expired: 'The action expired, because no daemon performed it within 15 minutes. Nothing was changed.',
+  waiting: 'The action is requested. It waits for the approval of a second person, at most 24 hours.',
+  expired: 'The action expired, because it was not performed in time. Nothing was changed.',
   expiredPartly:
     'The action expired. Corrections that were posted before stay. Ask for a new preview to post the others.',
   refused: 'The action was refused.',
@@ -102,6 +103,10 @@ export const actionNames = catalogue('console/actions.actionNames', {
   apply_mapping: 'Approval of a mapping',
   preview_repost: 'Preview of corrections',
   repost_books: 'Posting of corrections',
+  close_books: 'Close of the books',
+  reopen_books: 'Reopening of the books',
+  file_vat_return: 'VAT return marked as filed',
+  approve_action: 'Approval',
   pause_windows: 'Pause of the windows',
   resume_windows: 'Resumption of the windows',
   pause_delivery: 'Pause of the delivery',

@@ -74,6 +74,7 @@ export const actionKindNames = catalogue('console/audit.actionKindNames', {
   close_books: 'books closed',
   reopen_books: 'books reopened',
   file_vat_return: 'VAT return filed',
+  approve_action: 'request of another user approved',
   adopt_identity: 'changed identity adopted',
   adopt_database: 'database adopted',
   erase_client: 'client erased',

@@ -64,6 +64,11 @@ export const userErrors = catalogue('console/users.userErrors', {
     message: 'The role admin belongs to no installation.',
     todo: 'Leave `--installation` out.',
   }),
+  accountNotLinked: ({ account }: { account: string }): PlainError => ({
+    code: 'account_not_linked',
+    message: `The configuration requires two persons (\`two_persons\`), but the account ${account} is not linked to a user of the console.`,
+    todo: 'Link it with `vetledger user link`, or ask for the action in the console.',
+  }),
   lastAdmin: ({ name }: { name: string }): PlainError => ({
     code: 'last_admin',
     message: `${name} is the last administrator of users. Nothing was changed.`,

@@ -1,17 +1,23 @@
 import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
-/** The reason why the daemon refuses an action that was asked for in the console. */
+/** The reason why an action is refused, in the console or on the command line. */
 export const actionErrors = catalogue('errors/actions.actionErrors', {
   changed: (): PlainError => ({
     code: 'changed_since_shown',
     message: 'The effects of the action differ from those that were shown. Nothing was changed.',
-    todo: 'Open the page of the action again, check the new effects, and ask again.',
+    todo: 'Look at the new effects and confirm again: in the form of the console, or after --dry-run of the command.',
   }),
   noRight: ({ user }: { user: string }): PlainError => ({
     code: 'no_right',
     message: `The user ${user} has no right to this action any more. Nothing was changed.`,
     todo: 'Another user with the right can ask for the action. An administrator grants roles with `vetledger user role`.',
+  }),
+  noSecond: (): PlainError => ({
+    code: 'second_person_needed',
+    message:
+      'The configuration requires two persons (`two_persons`), but no second person approved the action. Nothing was changed.',
+    todo: 'Ask again. Another user then approves the request in the console.',
   }),
   noEffect: (): PlainError => ({
     code: 'no_effect',

@@ -19,6 +19,11 @@ export const booksErrors = catalogue('errors/books.booksErrors', {
     message: `The books of installation ${of.installation} are already closed through ${of.closedThrough}.`,
     todo: `Give a later day. To open the books again, run \`vetledger ledger reopen --from ${of.reopenFrom}\`.`,
   }),
+  dayNotOver: ({ day, installation }: { day: string; installation: number }): PlainError => ({
+    code: 'day_not_over',
+    message: `${day} is not over yet for installation ${installation}. Only past days can be closed.`,
+    todo: 'Close it from the next day on, or give an earlier day.',
+  }),
   monthNotClosed: (of: {
     installation: number;
     month: string;

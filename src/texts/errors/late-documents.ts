@@ -53,11 +53,6 @@ export const lateErrors = catalogue('errors/late-documents.lateErrors', {
     message: `The source, the mapping or a period has changed since ${documents}${more > 0 ? ` and ${more} more` : ''} were last judged. Nothing was decided.`,
     todo: 'Run `vetledger sync`, which judges them again. Then decide.',
   }),
-  otherShown: ({ now }: { now: number }): PlainError => ({
-    code: 'other_shown',
-    message: `The decision would have other effects than those of the hash in --shown. It concerns ${now} documents now. Nothing was decided.`,
-    todo: 'Run the command with --dry-run to see the documents and amounts, and give the new hash.',
-  }),
   changedShown: ({ changes, more }: { changes: string; more: number }): PlainError => ({
     code: 'other_shown',
     message: `The effects that were shown have changed: ${changes}${more > 0 ? `; and ${more} more` : ''}. Nothing was decided.`,

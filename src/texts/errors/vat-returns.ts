@@ -33,9 +33,4 @@ export const vatReturnErrors = catalogue('errors/vat-returns.vatReturnErrors', {
     message: `These entries have no late line for a correction to take: ${entries}.`,
     todo: 'Choose from the late lines that `vetledger report vat --mark-filed --dry-run --documents` lists.',
   }),
-  changed: ({ period }: { period: string }): PlainError => ({
-    code: 'shown_changed',
-    message: `The figures of ${period} are not those that were shown. Nothing is filed.`,
-    todo: 'Look at them again with --dry-run, and give the new hash with --shown.',
-  }),
 });

@@ -9,6 +9,7 @@ export const decidedTexts = catalogue('reports/decisions.decidedTexts', {
   close_books: 'books closed',
   reopen_books: 'books opened again',
   file_vat_return: 'VAT return filed',
+  approve_action: 'request of another user approved',
   adopt_identity: 'changed clinic accepted',
   adopt_entries: 'entries of another database accepted',
   erase_client: 'client erased',

@@ -1,5 +1,6 @@
 import type { AskedAction } from '../../actions/asking.ts';
 import type { ActedBy } from '../../actions/record.ts';
+import { checkShown } from '../../actions/record.ts';
 import { isDelivered, isFileTarget } from '../../config/erp.ts';
 import type { InstallationConfig } from '../../config/load-config.ts';
 import type { Connection } from '../../db/rows.ts';
@@ -27,7 +28,7 @@ import type { Perform } from './performer.ts';
 /** Throws UserError if the effect is none, or another one than the person saw. */
 function requireShown({ shownHash }: AskedAction, effect: object | null): void {
   if (effect === null) throw new UserError(actionErrors.noEffect(), 1);
-  if (shownHash !== hashOfEffect(effect)) throw new UserError(actionErrors.changed(), 2);
+  checkShown(shownHash, hashOfEffect(effect));
 }
 
 /** Throws UserError if the installation delivers nothing, or if its database is a copy that must not deliver. */

@@ -1,16 +1,14 @@
-import { hashOf, recordAction } from '../../actions/record.ts';
+import { checkShown, hashOf, recordAction } from '../../actions/record.ts';
 import { repostRequest, weighRepost } from '../../bookkeeping/asked-repost.ts';
 import { retryRequest, weighRetry } from '../../bookkeeping/asked-retry.ts';
 import { repostDocument } from '../../bookkeeping/repost.ts';
 import { hashOfShown } from '../../bookkeeping/shown-decision.ts';
 import { lockDocuments } from '../../documents/document.ts';
 import { markDirty } from '../../documents/mark.ts';
-import { UserError } from '../../domain/errors.ts';
 import { setMatch } from '../../prepayments/decide.ts';
 import { takeTurn } from '../../prepayments/follow.ts';
 import { matchRequest, shownMatch, weighMatch } from '../../prepayments/weigh-match.ts';
 import { documentKinds } from '../../terms.ts';
-import { actionErrors } from '../../texts/errors/actions.ts';
 import { writeAgain } from '../../writeback/questions.ts';
 import type { Perform } from './performer.ts';
 
@@ -28,8 +26,7 @@ export const performRetry: Perform = async (
   const { documents } = retryRequest.parse(JSON.parse(input));
   await lockDocuments(trx, id, documents);
   const weighed = await weighRetry(trx, installation, documents, clock);
-  if (shownHash !== hashOfShown('retry', [{ installation, documents: weighed }]))
-    throw new UserError(actionErrors.changed(), 2);
+  checkShown(shownHash, hashOfShown('retry', [{ installation, documents: weighed }]));
   for (const kind of documentKinds) {
     const ids = documents.flatMap((each) => (each.kind === kind ? each.id : []));
     await markDirty(trx, id, kind, ids);
@@ -49,7 +46,7 @@ export const performMatch: Perform = async (
   const request = matchRequest.parse(JSON.parse(input));
   await takeTurn(trx, installation.id);
   const shown = shownMatch(request, await weighMatch(trx, installation, request));
-  if (shownHash !== hashOf(shown)) throw new UserError(actionErrors.changed(), 2);
+  checkShown(shownHash, hashOf(shown));
   await setMatch(trx, installation.id, { ...request, actedBy, reason, asked: { id: asked } });
 };
 
@@ -63,8 +60,7 @@ export const performRepost: Perform = async (
   const document = repostRequest.parse(JSON.parse(input));
   await repostDocument(trx, installation, document, async () => {
     const { weighed } = await weighRepost(trx, installation, document);
-    if (shownHash !== hashOfShown('repost', [{ installation, documents: [weighed] }]))
-      throw new UserError(actionErrors.changed(), 2);
+    checkShown(shownHash, hashOfShown('repost', [{ installation, documents: [weighed] }]));
   });
   const by = { actedBy, reason, asked: { id: asked } };
   await recordAction(trx, { installation: id, kind: 'repost_document', by, input: document });

@@ -1,4 +1,5 @@
 import type { AskedAction } from '../../actions/asking.ts';
+import { checkShown } from '../../actions/record.ts';
 import {
   hashOfPreview,
   previewedBy,
@@ -36,7 +37,7 @@ const waitSeconds = 600;
 const propose: LongPerform = async (db, installation, { input, shownHash }, signal) => {
   const { content, mapping_hash } = proposalRequest.parse(JSON.parse(input));
   // The person saw the mapping in force, and proposed a change of it.
-  if (shownHash !== installation.mappingHash) throw new UserError(actionErrors.changed(), 2);
+  checkShown(shownHash, installation.mappingHash);
   const proposed = withProposal(installation, content);
   const preview = await summarisePreview(previewRemap(db, proposed, storedLocks, everything), signal);
   return { base: installation.mappingHash, mapping_hash, preview };
@@ -44,7 +45,7 @@ const propose: LongPerform = async (db, installation, { input, shownHash }, sign
 
 const previewRepost: LongPerform = async (db, installation, { shownHash }, signal) => {
   const { mappingHash } = installation;
-  if (shownHash !== mappingHash) throw new UserError(actionErrors.changed(), 2);
+  checkShown(shownHash, mappingHash);
   const preview = await summarisePreview(previewRemap(db, installation, storedLocks, everything), signal);
   return { base: mappingHash, mapping_hash: mappingHash, preview };
 };
@@ -60,7 +61,7 @@ const repostBooks: LongPerform = async (db, installation, { input, shownHash }, 
     async check(renew) {
       const present = renewing(previewRemap(db, installation, storedLocks, everything), renew);
       const preview = await summarisePreview(present, signal);
-      if (hashOfPreview({ ...seen, preview }) !== shownHash) throw new UserError(actionErrors.changed(), 2);
+      checkShown(shownHash, hashOfPreview({ ...seen, preview }));
     },
   });
   const { counts } = await summarisePreview(batches, signal);

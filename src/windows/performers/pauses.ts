@@ -1,4 +1,4 @@
-import { type ActedBy, hashOf } from '../../actions/record.ts';
+import { type ActedBy, checkShown, hashOf } from '../../actions/record.ts';
 import type { Connection } from '../../db/rows.ts';
 import { UserError } from '../../domain/errors.ts';
 import { type Pauses, pausesNow, shownPause } from '../../queries/pauses.ts';
@@ -14,7 +14,7 @@ export function changePause(
   return async (trx, installation, { id, subject: actedBy, reason, shownHash }) => {
     const { [what]: present } = await pausesNow(trx, installation);
     if (present === undefined) throw new UserError(actionErrors.noEffect(), 1);
-    if (shownHash !== hashOf(shownPause(present))) throw new UserError(actionErrors.changed(), 2);
+    checkShown(shownHash, hashOf(shownPause(present)));
     await change(trx, installation.id, { actedBy, reason, asked: { id } });
   };
 }

@@ -1,4 +1,5 @@
 import type { AskedAction } from '../../actions/asking.ts';
+import { checkShown } from '../../actions/record.ts';
 import type { InstallationConfig } from '../../config/load-config.ts';
 import type { AskedKind } from '../../console/users/permitted-actions.ts';
 import type { Connection } from '../../db/rows.ts';
@@ -46,7 +47,7 @@ const price: OutsidePerformer = {
   async prepare(trx, installation, { input, shownHash }, { clock }) {
     const request = readingRequest.parse(JSON.parse(input));
     const { spans, plan } = await planReading(trx, installation, request, clock());
-    if (shownHash !== plan) throw new UserError(actionErrors.changed(), 2);
+    checkShown(shownHash, plan);
     return async (windows) => ({ plan, cost: await windows.price(installation, request, spans) });
   },
 };
@@ -71,8 +72,8 @@ const start: OutsidePerformer = {
     if (isBackfill !== (action.kind === 'backfill_windows')) throw new UserError(actionErrors.noEffect(), 1);
     const { plan, spans } = await planReading(trx, installation, request, clock());
     if (!isBackfill && spans.length === 0) throw new UserError(actionErrors.noEffect(), 1);
-    if (action.shownHash !== hashOfEffect(result) || result.plan !== plan)
-      throw new UserError(actionErrors.changed(), 2);
+    checkShown(action.shownHash, hashOfEffect(result));
+    checkShown(result.plan, plan);
     return (windows) => windows.start(installation.id, action.id, request);
   },
 };
@@ -81,7 +82,7 @@ const start: OutsidePerformer = {
 const cancel: OutsidePerformer = {
   async prepare(trx, { id }, { input, shownHash }) {
     const { runs } = cancelRequest.parse(JSON.parse(input));
-    if (shownHash !== hashOfEffect(runs)) throw new UserError(actionErrors.changed(), 2);
+    checkShown(shownHash, hashOfEffect(runs));
     const running = await runningWork(trx, id);
     const left = running.filter(({ runId }) => runs.some((shown) => shown.runId === runId));
     return async (windows) => {

@@ -4,18 +4,25 @@ import { visible } from '../../../domain/text.ts';
 import { shown } from '../../../languages/language.ts';
 import { lastDaemon } from '../../../queries/last-daemon.ts';
 import { actionNames, actionTexts } from '../../../texts/console/actions.ts';
+import { approvalTexts } from '../../../texts/console/closing.ts';
 import { html, type Node } from '../../html.ts';
 import { problem } from '../../parts/fields.ts';
 import { nextStep } from '../../parts/next-step.ts';
 import type { Answer, InstallationRequest } from '../../route.ts';
 import { isAskedKind, permittedActions } from '../../users/permitted-actions.ts';
+import { approvalPart } from './approval-part.ts';
 import { shownRequests } from './requests.ts';
 import { resultView } from './results.ts';
 
+/** The id of the action in the address. Null if it is none. */
+export function actionId({ params }: InstallationRequest): number | null {
+  return /^[1-9]\d{0,14}$/.test(params.id ?? '') ? Number(params.id) : null;
+}
+
 /** The page of an action: who asked for what, and its outcome. It is loaded again while the action is pending. */
-export async function showAction(request: InstallationRequest): Promise<Answer> {
-  const { db, context, installation, params, rights, session } = request;
-  const id = /^[1-9]\d{0,14}$/.test(params.id ?? '') ? Number(params.id) : null;
+export async function showAction(request: InstallationRequest, fault: (() => string) | null = null): Promise<Answer> {
+  const { db, context, installation, rights, session } = request;
+  const id = actionId(request);
   const found = id === null ? null : await actionState(db, installation.id, id);
   if (found === null || !isAskedKind(found.action.kind)) return { missing: true };
   const { action, outcome, result } = found;
@@ -29,21 +36,25 @@ export async function showAction(request: InstallationRequest): Promise<Answer> 
     needs === 'operate' || rights.may('read_books', installation.id) || action.subject === session.name;
   const asked = shownRequests[kind](installation.id, action.input);
   const came = outcome.state === 'done' ? await resultView(request, action, result) : null;
+  const approval = outcome.state === 'waiting' ? await approvalPart(request, action) : null;
   const isOver = outcome.state === 'refused' || outcome.state === 'expired';
   return {
+    status: fault === null ? 200 : 400,
     page: {
       ...(isPending ? { refreshSeconds: 2 } : came?.isRunning ? { refreshSeconds: 5 } : {}),
       title: () => `${actionNames[kind]} (${action.id})`,
       body: () => {
         const waits = daemon === null ? actionTexts.noDaemon : actionTexts.daemonGone({ at: at(daemon.heardAt) });
-        return html`${problem(isPending && daemon?.isRunning !== true ? waits : null)}
+        return html`${problem(fault?.() ?? null)} ${problem(isPending && daemon?.isRunning !== true ? waits : null)}
           ${outcomeView(request, outcome, kind === 'repost_books')} ${came?.view()}
           <dl>
             <dt>${actionTexts.askedBy}</dt><dd>${action.subject}</dd>
             <dt>${actionTexts.askedAt}</dt><dd>${at(action.askedAt)}</dd>
             ${seesReason ? html`<dt>${actionTexts.reason}</dt><dd>${visible(action.reason)}</dd>` : null}
             ${asked?.view?.()}
+            ${action.second === null ? null : html`<dt>${approvalTexts.second}</dt><dd>${action.second}</dd>`}
           </dl>
+          ${approval?.()}
           ${asked === null || !isOver || !rights.may(needs, installation.id) ? null : html`<p><a href=${asked.form}>${actionTexts.again}</a></p>`}`;
       },
     },

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { askAction } from '../../../actions/asking.ts';
 import { actionTexts } from '../../../texts/console/actions.ts';
+import { html, type Node } from '../../html.ts';
+import { field } from '../../parts/fields.ts';
 import type { Answer, InstallationRequest } from '../../route.ts';
 import type { AskedKind } from '../../users/permitted-actions.ts';
 
@@ -22,4 +25,18 @@ export async function askByForm(
   const by = { actedBy: session.name, reason };
   const action = await askAction(db, { installation: installation.id, by, shownHash, form: id, ...asked });
   return { redirect: `/${installation.id}/actions/${action}` };
+}
+
+/** The fields that `askByForm` reads, and the button. `own` are the fields that name what is asked for. */
+export function askFields(
+  hash: string,
+  submit: string,
+  own: Readonly<Record<string, string | number>> = {},
+  reason?: { text: string; isFixed: boolean },
+): Node {
+  const hidden = { ...own, shown: hash, form: randomUUID(), ...(reason?.isFixed ? { reason: reason.text } : {}) };
+  const given = { name: 'reason', label: actionTexts.reason, hint: actionTexts.reasonHint, value: reason?.text ?? '' };
+  return html`${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name=${name} value=${value} />`)}
+    ${reason?.isFixed ? null : field({ ...given, isRequired: true })}
+    <button>${submit}</button>`;
 }

@@ -1,19 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { UserError } from '../../../domain/errors.ts';
 import { shown } from '../../../languages/language.ts';
 import type { InstallationId } from '../../../terms.ts';
-import { actionTexts } from '../../../texts/console/actions.ts';
 import { effectTexts as texts } from '../../../texts/console/operating.ts';
 import type { PlainError } from '../../../texts/plain-error.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { form } from '../../layout.ts';
-import { field, problem } from '../../parts/fields.ts';
+import { problem } from '../../parts/fields.ts';
 import { nextStep } from '../../parts/next-step.ts';
 import type { Answer, InstallationRequest, Route } from '../../route.ts';
 import { type AskedKind, permittedActions } from '../../users/permitted-actions.ts';
 import type { Rights } from '../../users/rights.ts';
-import { askByForm } from './ask.ts';
+import { askByForm, askFields } from './ask.ts';
 import type { ShownRequest } from './shown-request.ts';
 
 export type Fields = Readonly<Partial<Record<string, string>>>;
@@ -139,23 +137,7 @@ function effectView<Input extends object>(
     return html`<div class="problem" role="alert"><p>${shown(message)}</p><p>${nextStep(rights, installation.id, todo)}</p></div>`;
   }
   if (effect.hash === null) return html`${effect.view()}`;
-  const { reason } = effect;
-  const given = reason?.isFixed
-    ? html`<input type="hidden" name="reason" value=${reason.text} />`
-    : field({
-        ...{ name: 'reason', label: actionTexts.reason, hint: actionTexts.reasonHint, isRequired: true },
-        value: reason?.text ?? '',
-      });
+  const fields = askFields(effect.hash, submit(), fieldsOf(input), effect.reason);
   return html`${effect.view()}
-    <section class="narrow">
-      ${form(
-        session,
-        `/${installation.id}/actions/${name}`,
-        html`${Object.entries(fieldsOf(input)).map(([key, value]) => html`<input type="hidden" name=${key} value=${value} />`)}
-          <input type="hidden" name="shown" value=${effect.hash} />
-          <input type="hidden" name="form" value=${randomUUID()} />
-          ${given}
-          <button>${submit()}</button>`,
-      )}
-    </section>`;
+    <section class="narrow">${form(session, `/${installation.id}/actions/${name}`, fields)}</section>`;
 }

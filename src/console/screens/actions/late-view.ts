@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { documentsPerRequest } from '../../../bookkeeping/asked-decision.ts';
 import { decisionsFor } from '../../../bookkeeping/decide-late.ts';
 import { shown } from '../../../languages/language.ts';
@@ -6,7 +5,7 @@ import type { LateDecisionKind } from '../../../posting/types.ts';
 import type { ShownDecision } from '../../../queries/shown-decision.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../../../terms.ts';
 import { lateTexts, weighedTexts } from '../../../texts/commands/results.ts';
-import { actionTexts, decideTexts as texts } from '../../../texts/console/actions.ts';
+import { decideTexts as texts } from '../../../texts/console/actions.ts';
 import { consoleTexts } from '../../../texts/console/console.ts';
 import { decideFields } from '../../../texts/console/decide.ts';
 import { inWords } from '../../../wording/words.ts';
@@ -16,6 +15,7 @@ import { documentLink } from '../../parts/document-link.ts';
 import { choice, field, problem } from '../../parts/fields.ts';
 import { table } from '../../parts/table.ts';
 import type { Session } from '../../users/sessions.ts';
+import { askFields } from './ask.ts';
 import type { Fields } from './chosen-documents.ts';
 import { choiceFields, type Weighed } from './late-choice.ts';
 
@@ -71,11 +71,7 @@ export function weighedView(
       ${form(
         session,
         path,
-        html`${choiceFields.map((name) => html`<input type="hidden" name=${name} value=${fields[name] ?? ''} />`)}
-          <input type="hidden" name="shown" value=${hash} />
-          <input type="hidden" name="form" value=${randomUUID()} />
-          ${field({ name: 'reason', label: actionTexts.reason, hint: actionTexts.reasonHint, isRequired: true })}
-          <button>${submit}</button>`,
+        askFields(hash, submit, Object.fromEntries(choiceFields.map((name) => [name, fields[name] ?? '']))),
       )}
     </section>`;
 }

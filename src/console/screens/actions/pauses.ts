@@ -1,14 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { hashOf } from '../../../actions/record.ts';
 import { localTimeOf } from '../../../domain/dates.ts';
 import { type Pause, type Pauses, pausesNow, shownPause } from '../../../queries/pauses.ts';
-import { actionTexts, pauseTexts as texts } from '../../../texts/console/actions.ts';
+import { pauseTexts as texts } from '../../../texts/console/actions.ts';
 import { html, type Node } from '../../html.ts';
 import { form } from '../../layout.ts';
-import { field, problem } from '../../parts/fields.ts';
+import { problem } from '../../parts/fields.ts';
 import type { Answer, InstallationRequest } from '../../route.ts';
 import type { AskedKind } from '../../users/permitted-actions.ts';
-import { askByForm } from './ask.ts';
+import { askByForm, askFields } from './ask.ts';
 import { pausesPath } from './pauses-link.ts';
 
 const pauseKinds: readonly AskedKind[] = ['pause_windows', 'resume_windows', 'pause_delivery', 'resume_delivery'];
@@ -42,11 +41,7 @@ function pauseView({ session, installation }: InstallationRequest, what: keyof P
     ${form(
       session,
       pausesPath(id),
-      html`<input type="hidden" name="kind" value=${kindOf(what, pause)} />
-        <input type="hidden" name="shown" value=${hashOf(shownPause(pause))} />
-        <input type="hidden" name="form" value=${randomUUID()} />
-        ${field({ name: 'reason', label: actionTexts.reason, hint: actionTexts.reasonHint, isRequired: true })}
-        <button>${pause === null ? texts.pause : texts.resume}</button>`,
+      askFields(hashOf(shownPause(pause)), pause === null ? texts.pause : texts.resume, { kind: kindOf(what, pause) }),
     )}
   </section>`;
 }

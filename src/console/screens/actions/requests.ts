@@ -1,5 +1,6 @@
 import type { InstallationId } from '../../../terms.ts';
 import type { AskedKind } from '../../users/permitted-actions.ts';
+import { closingForms } from './closing.ts';
 import { deliveryForms } from './deliveries.ts';
 import type { EffectForm } from './effect-form.ts';
 import { lateAsked } from './late.ts';
@@ -20,6 +21,8 @@ export const shownRequests: Record<AskedKind, Reader> = {
   retry_documents: retryAsked,
   match_prepayment: matchAsked,
   repost_document: repostAsked,
+  ...readersOf(closingForms),
+  approve_action: ofApproval,
   ...readersOf(deliveryForms),
   propose_mapping: proposalAsked,
   ...readersOf(mappingForms),
@@ -29,6 +32,11 @@ export const shownRequests: Record<AskedKind, Reader> = {
 
 function ofPauses(installation: InstallationId): ShownRequest {
   return { form: pausesPath(installation) };
+}
+
+function ofApproval(installation: InstallationId, input: string): ShownRequest {
+  const { action }: { action: number } = JSON.parse(input);
+  return { form: `/${installation}/actions/${action}` };
 }
 
 function readersOf<Kind extends AskedKind>(forms: Record<Kind, EffectForm>): Record<Kind, Reader> {

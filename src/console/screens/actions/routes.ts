@@ -1,6 +1,8 @@
 import type { InstallationRequest, Route } from '../../route.ts';
 import { permittedActions } from '../../users/permitted-actions.ts';
 import { showAction } from './action-page.ts';
+import { approve } from './approve.ts';
+import { closingForms } from './closing.ts';
 import { deliveryForms } from './deliveries.ts';
 import { askLate, showLate } from './late.ts';
 import { mappingForms } from './mappings.ts';
@@ -16,7 +18,9 @@ const retry = '/:installation/actions/retry';
 const match = '/:installation/actions/match';
 const repost = '/:installation/actions/repost';
 const pauses = '/:installation/actions/pauses';
+const action = '/:installation/actions/:id';
 const decides = { who: permittedActions.decide_late, in: 'installation' } as const;
+const closes = { who: permittedActions.close_books, in: 'installation' } as const;
 const operates = { who: permittedActions.pause_windows, in: 'installation' } as const;
 
 /** Asking for actions. Each form shows the effect first, and the page of the action shows what came of it. */
@@ -47,11 +51,13 @@ export const actionsRoutes: readonly Route[] = [
   },
   { method: 'POST', path: pauses, access: operates, audit: 'action', answer: askPause },
   ...proposalRoutes,
-  ...[deliveryForms, mappingForms, windowForms]
+  ...[closingForms, deliveryForms, mappingForms, windowForms]
     .flatMap((forms) => Object.values(forms))
     .flatMap(({ routes }) => routes),
   {
-    ...{ method: 'GET', path: '/:installation/actions/:id', audit: 'nothing', answer: showAction },
+    ...{ method: 'GET', path: action, audit: 'nothing' },
     access: { who: 'read_operations', in: 'installation' },
+    answer: (request: InstallationRequest) => showAction(request),
   },
+  { method: 'POST', path: action, access: closes, audit: 'action', answer: approve },
 ];

@@ -1,7 +1,8 @@
+import { waitingForSecond } from '../../../actions/asking.ts';
 import type { InstallationConfig } from '../../../config/load-config.ts';
-import { daysFrom, isCalendarDate, localTimeOf } from '../../../domain/dates.ts';
+import { isCalendarDate, localTimeOf } from '../../../domain/dates.ts';
 import { type MonthState, monthState, monthToClose } from '../../../queries/month.ts';
-import { type ReportName, reports } from '../../../reports/index.ts';
+import type { ReportName } from '../../../reports/index.ts';
 import { closeTexts } from '../../../texts/commands/closing.ts';
 import { labels } from '../../../texts/commands/labels.ts';
 import { consoleTexts } from '../../../texts/console/console.ts';
@@ -11,11 +12,9 @@ import { html, local, type Node } from '../../html.ts';
 import { field } from '../../parts/fields.ts';
 import { table } from '../../parts/table.ts';
 import type { Answer, InstallationRequest, Route } from '../../route.ts';
-import { readChoice } from '../reports/choice.ts';
-import { chosenReport } from '../reports/make.ts';
-import { readPage } from '../reports/narrow.ts';
-import { reportHead, reportNotesView, sectionView } from '../reports/view.ts';
+import { closeLinks } from '../actions/close-links.ts';
 import { checkedItems, checklistView } from './checklist.ts';
+import { reportPart } from './report-part.ts';
 
 /** Can I close, and what does the close say? */
 export const monthRoutes: readonly Route[] = [
@@ -57,21 +56,14 @@ function tabLinks(id: number, month: string, current: Tab | null): Node {
   return html`<nav aria-label=${texts.parts}>${link(null, texts.checklist)} ${tabs.map((tab) => link(tab, reportNames[tab]))}</nav>`;
 }
 
-async function reportPart(request: InstallationRequest, month: string, tab: Tab): Promise<() => Node> {
-  const last = daysFrom(`${month}-01`, 31);
-  const kept: Record<string, string> =
-    reports[tab].of === 'month' ? { month } : { as_of: daysFrom(`${last.slice(0, 7)}-01`, -1) };
-  const choice = readChoice(kept);
-  const report = await chosenReport(request, tab, choice);
-  const sections = await readPage(report.sections, choice);
-  const place = { installation: request.installation, path: `/${request.installation.id}/reports/${tab}`, kept };
-  return () =>
-    html`${reportHead(report)} ${sections.map((section) => sectionView(section, place))} ${reportNotesView(report)}`;
-}
-
-async function checklistPart({ db, installation, now }: InstallationRequest, month: string): Promise<() => Node> {
+async function checklistPart(
+  { db, installation, now, rights }: InstallationRequest,
+  month: string,
+): Promise<() => Node> {
   const state = await monthState(db, installation, month, now);
+  const waiting = await waitingForSecond(db, installation.id);
   return () => html`<p>${verdictOf(state)}</p>
+    ${closeLinks(rights, installation.id, state, waiting)}
     ${checklistView(state, installation, now)} ${filedView(state, installation)} ${closesView(state, installation)}`;
 }
 

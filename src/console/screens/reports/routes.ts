@@ -47,7 +47,7 @@ async function show(request: InstallationRequest): Promise<Answer> {
   if (name === undefined) return { missing: true };
   const choice = readChoice(query);
   const period = reportPeriod(reports[name].of, choice.days, dateIn(installation.timezone, now), installation);
-  const place: Place = { installation, path: `/${installation.id}/reports/${name}`, kept: keptFields(query) };
+  const place = { installation, path: `/${installation.id}/reports/${name}`, kept: keptFields(query) } satisfies Place;
   const page = (content: PageContent['body']): Answer => ({
     page: {
       title: () => reportNames[name],

@@ -17,8 +17,8 @@ import { figureId, isOfLines, type ShownSection } from './narrow.ts';
 /** Where links of a report lead. */
 export interface Place {
   installation: Pick<InstallationConfig, 'id' | 'decimals'>;
-  /** The address of the report. */
-  path: string;
+  /** The address of the report. Null for figures without links. */
+  path: string | null;
   /** The fields of the form, which links keep. */
   kept: Readonly<Record<string, string>>;
 }
@@ -55,7 +55,7 @@ export function reportNotesView(report: InstallationReport): Node {
 
 /** A table of figures with links to their documents, or of the lines of one figure. */
 export function sectionView(section: ShownSection, place: Place): Node {
-  const { shape, next, isFirst } = section;
+  const { shape } = section;
   const isLines = 'items' in section;
   const own = {
     ...place.kept,
@@ -65,12 +65,16 @@ export function sectionView(section: ShownSection, place: Place): Node {
   return html`<section>
     <h2>${shown(shape.title)}</h2>
     ${isLines ? linesTable(section, place) : figuresTable(section, place)}
-    <p class="pages">
-      ${isFirst ? null : html`<a href=${local(place.path, own)}>${consoleTexts.firstPage}</a>`}
-      ${next === null ? null : html`<a href=${local(place.path, { ...own, ...next })} rel="next">${consoleTexts.nextPage}</a>`}
-      <a href=${local(place.path, { ...own, csv: shape.name })}>${consoleTexts.csv}</a>
-    </p>
+    ${place.path === null ? null : pageLinks(section, place.path, own)}
   </section>`;
+}
+
+function pageLinks({ shape, next, isFirst }: ShownSection, path: string, own: Record<string, string>): Node {
+  return html`<p class="pages">
+    ${isFirst ? null : html`<a href=${local(path, own)}>${consoleTexts.firstPage}</a>`}
+    ${next === null ? null : html`<a href=${local(path, { ...own, ...next })} rel="next">${consoleTexts.nextPage}</a>`}
+    <a href=${local(path, { ...own, csv: shape.name })}>${consoleTexts.csv}</a>
+  </p>`;
 }
 
 function figuresTable(
@@ -79,7 +83,8 @@ function figuresTable(
 ): Node {
   const { shape, figures, total } = section;
   const amounts = shownAmounts(shape, figures);
-  const open = (figure: Figure) => local(path, { ...kept, section: shape.name, figure: figureId(shape, figure) });
+  const open = (figure: Figure) =>
+    local(path ?? '/', { ...kept, section: shape.name, figure: figureId(shape, figure) });
   return table({
     columns: [...titles(shape.keys), ...numbers(amounts)],
     rows: figures.map((figure) => {
@@ -87,7 +92,9 @@ function figuresTable(
       // The first cell with a text is the link.
       const at = cells.findIndex((cell) => cell !== '');
       const linked: Content[] = cells.map((cell, index) =>
-        index === Math.max(at, 0) ? html`<a href=${open(figure)}>${cell || texts.documents}</a>` : cell,
+        path !== null && index === Math.max(at, 0)
+          ? html`<a href=${open(figure)}>${cell || texts.documents}</a>`
+          : cell,
       );
       return [...linked, ...money(figure.amounts, amounts, installation.decimals)];
     }),
