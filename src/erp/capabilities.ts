@@ -1,3 +1,5 @@
+import type { CodePage } from './code-pages.ts';
+
 /**
  * What an ERP can do, as data. Every target declares this record. strategy.ts derives from it how entries are sent,
  * looked up and retried, so no target has its own code for that.
@@ -53,11 +55,11 @@ export interface Capabilities {
     on_locked: 'refused' | 'redated' | 'warned';
   };
   /**
-   * `lengths`: maximum length of `description`, `reference`, `line_description` and `party_name`, in UTF-16 units; an
+   * `encoding`: a code page lacks characters, so other letters lose their accents. `lengths`: maximum length of `description`, `reference`, `line_description` and `party_name`, in UTF-16 units; an
    * absent field has no limit. `forbidden`: the inside of a character class of a regular expression; empty if every
    * character is allowed.
    */
-  text: { encoding: string; lengths: Record<string, number>; forbidden: string };
+  text: { encoding: 'utf-8' | CodePage; lengths: Record<string, number>; forbidden: string };
   /** `merged_lines`: of lines with equal account, party and dimensions, the sum counts. Needed if the ERP computes VAT. */
   read_back: {
     by: 'id' | 'key' | 'period' | 'none';

@@ -1,14 +1,5 @@
 import type { Capabilities } from './capabilities.ts';
-
-/** Encodings with one byte per character. Texts in any other encoding, such as UTF-8, may contain every character. */
-const singleByteEncodings: Record<string, string> = {
-  ascii: 'ascii',
-  latin1: 'latin1',
-  'iso-8859-1': 'latin1',
-  'iso-8859-15': 'iso-8859-15',
-  'windows-1252': 'windows-1252',
-};
-const charactersOf = new Map<string, ReadonlySet<string>>();
+import { inCodePage } from './code-pages.ts';
 
 /** Control characters, line ends, direction marks and invisible characters (as in src/domain/text.ts). */
 const unseen =
@@ -16,9 +7,6 @@ const unseen =
 
 /** Maximum length before any other processing, also if the ERP states no limit. */
 const longestText = 4_000;
-/** Maximum UTF-16 units per visible character. Normalising a letter with very many marks would take quadratic time. */
-const longestSegment = 32;
-
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** Fields whose length an ERP may limit: the keys of `text.lengths` in a capability record. */
@@ -31,7 +19,8 @@ export type TextField = (typeof textFields)[number];
  */
 export function erpText(text: string, field: TextField, { text: limits }: Pick<Capabilities, 'text'>): string {
   const longest = limits.lengths[field] ?? longestText;
-  const plain = encodable(text.slice(0, longestText).toWellFormed().replace(unseen, ' '), limits.encoding)
+  const line = text.slice(0, longestText).toWellFormed().replace(unseen, ' ');
+  const plain = (limits.encoding === 'utf-8' ? line : inCodePage(line, limits.encoding))
     .replace(forbiddenBy(limits.forbidden), ' ')
     .replace(/\s+/gu, ' ')
     .trim();
@@ -52,34 +41,4 @@ function cut(text: string, longest: number): string {
 /** `characters`: the inside of a character class of a regular expression. */
 function forbiddenBy(characters: string): RegExp {
   return characters === '' ? /(?!)/u : new RegExp(`[${characters}]`, 'gu');
-}
-
-/** Characters that the encoding lacks lose their accents, or become a question mark. */
-function encodable(text: string, encoding: string): string {
-  const known = knownCharacters(encoding.toLowerCase());
-  if (known === null) return text;
-  const all = (part: string) => [...part].every((character) => known.has(character));
-  let result = '';
-  for (const { segment: whole } of graphemes.segment(text)) {
-    const segment = whole.slice(0, longestSegment).normalize('NFC');
-    const bare = segment.normalize('NFKD').replace(/\p{M}/gu, '');
-    result += all(segment) ? segment : bare !== '' && all(bare) ? bare : '?';
-  }
-  return result;
-}
-
-function knownCharacters(encoding: string): ReadonlySet<string> | null {
-  const name = Object.hasOwn(singleByteEncodings, encoding) ? singleByteEncodings[encoding] : undefined;
-  if (name === undefined) return null;
-  const cached = charactersOf.get(name);
-  if (cached) return cached;
-  const codes = Uint8Array.from({ length: name === 'ascii' ? 128 : 256 }, (_, code) => code);
-  // TextDecoder treats latin1 as windows-1252 (WHATWG), so latin1 is decoded by code here.
-  const decoded =
-    name === 'latin1'
-      ? String.fromCharCode(...codes)
-      : new TextDecoder(name === 'ascii' ? 'utf-8' : name).decode(codes);
-  const characters = new Set(decoded);
-  charactersOf.set(name, characters);
-  return characters;
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type DraftEntry, type LedgerEntry, reversedLines } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
 import type { Capabilities } from '../../src/erp/capabilities.ts';
+import { encode } from '../../src/erp/code-pages.ts';
 import { entryKey } from '../../src/erp/entry-key.ts';
 import type { ErpEntry } from '../../src/erp/erp-entry.ts';
 import type { ErpProblem } from '../../src/erp/port.ts';
@@ -372,12 +373,20 @@ describe('texts', () => {
     ['nor a letter from its accent', 'ae\u0301', { lengths: { description: 2 } }, 'a'],
     ['what is forbidden becomes a space', 'a"b;c', { forbidden: '";' }, 'a b c'],
     ['another plane, where the ERP has no room for it', 'cat 😺!', { forbidden: '\\u{10000}-\\u{10ffff}' }, 'cat !'],
-    ['what the encoding lacks', 'Łódź € 猫 Č', { encoding: 'windows-1252' }, '?ódz € ? C'],
-    ['latin1 has no euro', 'Ä €', { encoding: 'latin1' }, 'Ä ?'],
+    ['what Windows-1252 lacks', 'Łódź € 猫 Č Ž', { encoding: 'windows-1252' }, 'Lódz € ? C Ž'],
+    ['what ISO 8859-15 lacks', 'Łódź € 猫 Č ½ Ž “x” 5 000', { encoding: 'iso-8859-15' }, 'Lódz € ? C ? Ž "x" 5 000'],
     ['lone surrogates', 'a\ud83d b', {}, 'a\ufffd b'],
   ])('%s', (_, text, changes, expected) => {
     expect(described(text, changes)).toBe(expected);
   });
+});
+
+test.each(['windows-1252', 'iso-8859-15'] as const)('%s has the codes that other programs read', (page) => {
+  // Windows-1252 has no other characters below 160 than those that it defines; ISO 8859-15 has controls there.
+  const codes = Uint8Array.from({ length: 96 }, (_, index) => 160 + index);
+  const text = new TextDecoder(page).decode(codes);
+  expect([...encode(text, page)]).toEqual([...codes]);
+  expect([...encode('€', page)]).toEqual(page === 'windows-1252' ? [0x80] : [0xa4]);
 });
 
 test('any text is cut to the length, is one line, and stays well formed', () => {

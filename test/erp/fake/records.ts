@@ -338,7 +338,7 @@ export const records: Record<string, FakeRecord> = {
     write: { atomic: 'batch', result_per_entry: false, max_entries: 100_000 },
     periods: { readable: false, kinds: [] },
     read_back: { by: 'none', normalises: [] },
-    text: { encoding: 'ibm437', lengths: {}, forbidden: '' },
+    text: { encoding: 'cp437', lengths: {}, forbidden: '' },
   }),
 
   // No known ERP behaves like these, but an ERP could.

@@ -3,8 +3,8 @@ import { signed } from '../../../domain/entry.ts';
 import { formatMoney } from '../../../domain/money.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import { fileFormatFindings } from '../../../texts/findings/file-formats.ts';
+import { encode, fieldText, plainText } from '../../code-pages.ts';
 import type { ErpProblem } from '../../port.ts';
-import { encode, fieldText, plainText } from './code-pages.ts';
 import type { FileEntry, FileLine } from './file-entry.ts';
 import { type BatchFacts, batchCode, type FileFormat, type FileValues, type FileWriter, wordsOf } from './format.ts';
 

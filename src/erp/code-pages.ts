@@ -12,9 +12,17 @@ function codesOf(upper: string): ReadonlyMap<string, number> {
   return new Map(characters.filter(([character]) => character !== '\0'));
 }
 
+const latin1 = (from: number) => String.fromCharCode(...Array.from({ length: 256 - from }, (_, index) => from + index));
+/** ISO 8859-15 has these characters instead of those of Latin-1; `\0` marks the unused codes from 128 to 159. */
+const changed15: Record<string, string> = {
+  ...{ '¤': '€', '¦': 'Š', '¨': 'š', '´': 'Ž', '¸': 'ž', '¼': 'Œ', '½': 'œ', '¾': 'Ÿ' },
+};
+const upper15 = '\0'.repeat(32) + latin1(160).replace(/[¤¦¨´¸¼½¾]/g, (character) => changed15[character] ?? character);
+
 const codePages = {
   cp437: codesOf(upper437),
-  'windows-1252': codesOf(middle1252 + String.fromCharCode(...Array.from({ length: 96 }, (_, index) => 160 + index))),
+  'windows-1252': codesOf(middle1252 + latin1(160)),
+  'iso-8859-15': codesOf(upper15),
 };
 export type CodePage = keyof typeof codePages;
 
