@@ -5,6 +5,7 @@ import { clockEnvironment } from './test/support/today.ts';
 const servers = { globalSetup: ['test/support/global-setup.ts'] };
 /** Files share a process, but no state of our modules. */
 const shared = { isolate: false, setupFiles: ['test/support/fresh-modules.ts'] };
+const withDatabase = { ...shared, setupFiles: [...shared.setupFiles, 'test/support/prepared-statements.ts'] };
 const files = testFiles(import.meta.dirname);
 
 /** `npm test` runs the first three projects, which share no test file; CONTRIBUTING.md describes them. */
@@ -16,8 +17,8 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       { extends: true, test: { name: 'unit', include: files.unit, ...shared } },
-      { extends: true, test: { name: 'db', include: files.db, ...servers, ...shared } },
-      { extends: true, test: { name: 'system', include: files.system, ...servers, ...shared } },
+      { extends: true, test: { name: 'db', include: files.db, ...servers, ...withDatabase } },
+      { extends: true, test: { name: 'system', include: files.system, ...servers, ...withDatabase } },
       { extends: true, test: { name: 'long', include: files.long, ...servers } },
       {
         extends: true,

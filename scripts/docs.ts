@@ -315,7 +315,7 @@ function withSection(file: string, section: string, content: string, text = read
 }
 
 const layers = JSON.parse(readOr('layers.json') ?? '{}') as Layers;
-const files: [name: string, text: string][] = [
+const generatedFiles: readonly (readonly [name: string, text: string])[] = [
   ['docs/reference/CLI.md', `${cliPage()}\n`],
   ['docs/reference/JSON.md', `${jsonPage()}\n`],
   ['docs/reference/PROBLEMS.md', `${problemsPage()}\n`],
@@ -326,11 +326,19 @@ const files: [name: string, text: string][] = [
   ['mappings/specs.schema.json', `${JSON.stringify(specsJsonSchema(), null, 2)}\n`],
   ['mappings/vat-form.schema.json', `${JSON.stringify(vatFormJsonSchema(), null, 2)}\n`],
 ];
-for (const [name, text] of files) {
-  if (!process.argv.includes('--check')) writeFileSync(pathOf(name), text);
-  else if (readOr(name) !== text) {
-    console.error(`${name} is out of date; run \`npm run docs\`.`);
-    process.exitCode = 1;
+
+/** The names of the generated files whose text is another one. */
+export const outdatedFiles = (): string[] =>
+  generatedFiles.filter(([name, text]) => readOr(name) !== text).map(([name]) => name);
+
+if (import.meta.main) {
+  if (!process.argv.includes('--check')) {
+    for (const [name, text] of generatedFiles) writeFileSync(pathOf(name), text);
+  } else {
+    for (const name of outdatedFiles()) {
+      console.error(`${name} is out of date; run \`npm run docs\`.`);
+      process.exitCode = 1;
+    }
   }
 }
 

@@ -296,6 +296,8 @@ describe('as a program', () => {
   });
 
   test('the generated docs are what the code says', async () => {
-    await run(process.execPath, [join(root, 'scripts/docs.ts'), '--check']);
+    // In this process, since another one would load the whole program again.
+    const { outdatedFiles } = await import('../../scripts/docs.ts');
+    expect(outdatedFiles(), 'run `npm run docs`').toEqual([]);
   });
 });

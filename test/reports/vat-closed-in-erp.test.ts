@@ -40,7 +40,7 @@ let clinic: MirroredClinic;
 let server: FakeServer;
 beforeEach(async () => {
   await truncate();
-  clinic = new MirroredClinic(db, url, { id: 899, seed: 3, invoices: 30 });
+  clinic = new MirroredClinic(db, url, { id: 899, seed: 3, invoices: 24 });
 });
 afterEach(() => clinic.remove());
 

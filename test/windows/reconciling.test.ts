@@ -130,7 +130,7 @@ test.each([
 ])(
   'each installation has one turn a day, within the span, whichever of two daemons takes it: %s',
   async (_, begin, span) => {
-    const clinics = ['Europe/Helsinki', 'America/New_York', 'Australia/Sydney', 'Europe/Berlin'].map((timezone, n) => ({
+    const clinics = ['Europe/Helsinki', 'America/New_York', 'Australia/Sydney'].map((timezone, n) => ({
       ...{ id: 50 + n, timezone },
     }));
     for (const { id } of clinics) await loaded(id);
@@ -138,9 +138,10 @@ test.each([
     const daemons = [daemon(clinics, { span }), daemon(clinics, { span, name: 'b', pool: other })];
     // A turn that was missed today is taken at once.
     await Promise.all(daemons.map((each) => each.look(signal)));
-    expect(asked.map(({ installation }) => installation).toSorted()).toEqual([50, 51, 52, 53]);
+    expect(asked.map(({ installation }) => installation).toSorted()).toEqual([50, 51, 52]);
     asked = [];
-    const days = 3;
+    // The night in which the clocks change, and the one after it.
+    const days = 2;
     for (let step = 0; step < days * 48; step++) {
       now = new Date(now.getTime() + hourMs / 2);
       await Promise.all(daemons.map((each) => each.look(signal)));
