@@ -19,7 +19,10 @@ import { ErpError, type ErpTarget, type RequestOptions } from './port.ts';
 export const erpPriorities = { check: 2, live: 4, backlog: 6, review: 7, books: 8 } as const;
 
 /** Reading back may use only half of a limit per day or longer; deliveries can use the rest. */
-const booksLimit = { perSeconds: 86_400, share: 0.5 };
+const booksShare = 0.5;
+/** The rest of such a limit is for look-ups. Without them, the outcome of a request without an answer stays unknown. */
+const writesShare = 0.9;
+const daySeconds = 86_400;
 
 /** A request would wait for a limit longer than a request may wait. */
 export class PaceExceeded extends ErpError {
@@ -69,9 +72,22 @@ export class Pace {
    * Runs a request when its turn comes. If its signal aborts, the request leaves the queue or is aborted. Throws
    * PaceExceeded if a limit would make the request wait for longer than `longestWaitMs`.
    */
-  async run<Result>({ signal, priority }: RequestOptions, send: () => Promise<Result>): Promise<Result> {
+  run<Result>(request: RequestOptions, send: () => Promise<Result>): Promise<Result> {
+    return this.#run(request, request.priority === erpPriorities.books ? booksShare : 1, send);
+  }
+
+  /** Like `run`, for a request that writes: it leaves a part of a day's limit to look-ups. */
+  write<Result>(request: RequestOptions, send: () => Promise<Result>): Promise<Result> {
+    return this.#run(request, writesShare, send);
+  }
+
+  async #run<Result>(
+    { signal, priority }: RequestOptions,
+    share: number,
+    send: () => Promise<Result>,
+  ): Promise<Result> {
     for (;;) {
-      const turn = await this.#turn(priority, signal, send);
+      const turn = await this.#turn({ signal, priority }, share, send);
       if ('result' in turn) return turn.result;
       if (turn.waitMs > longestWaitMs) throw new PaceExceeded(turn.waitMs, turn.which);
       // The request waits outside the queue, so that more urgent requests can overtake it.
@@ -85,15 +101,15 @@ export class Pace {
   }
 
   async #turn<Result>(
-    priority: number,
-    signal: AbortSignal,
+    { signal, priority }: RequestOptions,
+    share: number,
     send: () => Promise<Result>,
   ): Promise<{ result: Result } | Refused> {
     signal.throwIfAborted();
     const job = this.#limiter.schedule({ priority, id: nextJobId() }, async () => {
       // A request that was aborted while it waited gives its turn to the next one.
       signal.throwIfAborted();
-      const taken = await this.#take(priority);
+      const taken = await this.#take(share);
       if (!('requestId' in taken)) return taken;
       let isError = false;
       try {
@@ -108,10 +124,10 @@ export class Pace {
     return unlessAborted(job, signal);
   }
 
-  #take(priority: number): Promise<{ requestId: number | null } | Refused> {
+  #take(share: number): Promise<{ requestId: number | null } | Refused> {
     if (this.#allowance.limits.length === 0 && this.#allowance.errors === null)
       return Promise.resolve({ requestId: null });
-    const allowance = priority === erpPriorities.books ? booksAllowance(this.#allowance) : this.#allowance;
+    const allowance = partOf(this.#allowance, share);
     return this.#db.transaction((trx) => takeRequest(trx, this.#company, allowance));
   }
 
@@ -160,11 +176,11 @@ function allowanceOf({ limits, errors_allowed: errors }: Capabilities['pace']): 
   };
 }
 
-/** The share counts all requests. If deliveries have already used it up, nothing is read back. */
-function booksAllowance({ limits, errors }: Allowance): Allowance {
-  const { perSeconds: day, share } = booksLimit;
+/** A share of the limits per day. All requests count, so nothing of a share is left once other requests have used it. */
+function partOf({ limits, errors }: Allowance, share: number): Allowance {
+  const partly = (n: number) => Math.ceil(n * share);
   return {
-    limits: limits.map(({ n, perSeconds }) => ({ n: perSeconds < day ? n : Math.ceil(n * share), perSeconds })),
+    limits: limits.map(({ n, perSeconds }) => ({ n: perSeconds < daySeconds ? n : partly(n), perSeconds })),
     errors,
   };
 }
@@ -244,15 +260,15 @@ export function pacedTarget(target: ErpTarget, ports: PacePorts): ErpTarget {
     ...(identify && { identify: (request) => pace.run(request, () => identify(request)) }),
     find: (keys, request) => pace.run(request, () => target.find(keys, request)),
     keyed: (which, request) => pace.run(request, () => target.keyed(which, request)),
-    create: (entries, request) => pace.run(request, () => target.create(entries, request)),
-    post: (ids, request) => pace.run(request, () => target.post(ids, request)),
+    create: (entries, request) => pace.write(request, () => target.create(entries, request)),
+    post: (ids, request) => pace.write(request, () => target.post(ids, request)),
     withdrawDrafts: (ids, request) => pace.run(request, () => target.withdrawDrafts(ids, request)),
     read: (ids, request, only) => pace.run(request, () => target.read(ids, request, only)),
     periods: (request) => pace.run(request, () => target.periods(request)),
     ...(matching && {
       matching: {
-        match: (groups, request) => pace.run(request, () => matching.match(groups, request)),
-        unmatch: (groups, request) => pace.run(request, () => matching.unmatch(groups, request)),
+        match: (groups, request) => pace.write(request, () => matching.match(groups, request)),
+        unmatch: (groups, request) => pace.write(request, () => matching.unmatch(groups, request)),
         ...(unmatchable && { unmatchable: (codes, request) => pace.run(request, () => unmatchable(codes, request)) }),
       },
     }),

@@ -127,6 +127,12 @@ function numberOf(marked: string, isVerbatim: boolean): JsonValue {
   return isVerbatim ? nativeJson.rawJSON(text) : exactNumber(text);
 }
 
+/** A JSON number with exactly these digits, such as `1.10`. Throws TypeError if the text is not a number. */
+export function verbatimNumber(text: string): ExactNumber {
+  if (!jsonNumber.test(text)) throw new TypeError(`not a JSON number: ${text}`);
+  return nativeJson.rawJSON(text);
+}
+
 /** Powers of ten up to this are written out as digits. A number beyond it keeps its exponent. */
 const longestPower = 100;
 /** Maximum number of digits of an exponent that is evaluated. */

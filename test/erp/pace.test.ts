@@ -163,6 +163,17 @@ describe('a limit', () => {
     await expect(shorter.run(request(erpPriorities.books), done)).rejects.toThrow(PaceExceeded);
   });
 
+  it('of a day leaves a tenth of it to look-ups; a shorter limit does not', async () => {
+    const pace = paceOf(limited(10, 86_400));
+    for (let sent = 0; sent < 9; sent++) await pace.write(request(), done);
+    await expect(pace.write(request(), done)).rejects.toThrow(PaceExceeded);
+    expect(await pace.run(request(), done)).toBe('done');
+    company = `${company}, shorter`;
+    const shorter = paceOf(limited(10, 600));
+    for (let sent = 0; sent < 10; sent++) await shorter.write(request(), done);
+    await expect(shorter.write(request(), done)).rejects.toThrow(PaceExceeded);
+  });
+
   it('that allows a request soon lets it wait', async () => {
     const pace = paceOf(limited(1, 0.3));
     const before = performance.now();

@@ -138,7 +138,7 @@ export class Requests {
     const { db, installation, lease, pace, clock, signal, priority } = this.#to;
     let noted: readonly Item[] = items;
     try {
-      return await pace.run({ signal, priority }, async () => {
+      return await pace.write({ signal, priority }, async () => {
         const wanted = items.map(({ unit }) => unit.unit_id);
         const beforeMs = clock.elapsed();
         const ids = await underLease(db, lease, (trx) =>

@@ -18,7 +18,7 @@ class Scripted implements OdooTransport {
     this.#replies = replies;
   }
 
-  async post(asked: ErpRequest): Promise<Answer> {
+  async send(asked: ErpRequest): Promise<Answer> {
     this.asked.push(asked);
     const reply = this.#replies.length > 1 ? this.#replies.shift() : this.#replies[0];
     if (reply === undefined || reply instanceof NoAnswer) throw reply;

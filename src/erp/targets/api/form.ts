@@ -1,5 +1,13 @@
+import { type Money, parseMoney } from '../../../domain/money.ts';
 import { visible } from '../../../domain/text.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../records/json.ts';
+import {
+  isExactNumber,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  stringifyJson,
+  verbatimNumber,
+} from '../../../records/json.ts';
 import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import { ErpError } from '../../port.ts';
 
@@ -32,6 +40,19 @@ export function asId(value: JsonValue): number {
 export function asText(value: JsonValue): string {
   if (typeof value !== 'string') throw wrongForm('a text', value);
   return value;
+}
+
+/** An amount that the ERP writes as a JSON number. */
+export function asAmount(value: JsonValue): Money {
+  const text = typeof value === 'number' || isExactNumber(value) ? stringifyJson(value) : '';
+  const amount = parseMoney(text);
+  if (amount === null) throw wrongForm('an amount', value);
+  return amount;
+}
+
+/** An amount as a JSON number with these decimals. Its digits never pass through binary64. */
+export function toAmount(amount: Money, decimals: number): JsonValue {
+  return verbatimNumber(amount.toFixed(Math.max(decimals, amount.decimalPlaces())));
 }
 
 /** Parses the digits of an id, a date or a header. Never used for amounts. */

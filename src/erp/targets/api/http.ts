@@ -29,20 +29,26 @@ export interface Answer {
   retryAfter: string | null;
   /** The header `date`, the server's time. Without it, our clock is used to evaluate `retry-after`. */
   date?: string | null;
+  /** Absent in the answers of fakes without HTTP. */
+  headers?: Record<string, string | string[] | undefined>;
   ids: RequestIds;
 }
 
-/** A POST request with a JSON text. */
 export interface ErpRequest {
+  /** `POST` if absent. */
+  verb?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Path below the ERP's address, with a leading slash. */
   path: string;
+  /** Parameters of the address. */
+  query?: Record<string, string>;
   headers: Record<string, string>;
+  /** A JSON text; empty if the request has no body. */
   body: string;
   /** Name of the request in the log. */
   method: string;
 }
 
-/** Posts requests to one ERP. It sends each request once, and follows no redirects. */
+/** Sends requests to one ERP. It sends each request once, and follows no redirects. */
 export class ErpHttp {
   readonly #url: string;
   readonly #name: string;
@@ -59,7 +65,6 @@ export class ErpHttp {
     const requestMs = timeoutSeconds * 1_000;
     this.#http = got.extend({
       agent: this.#agent,
-      method: 'POST',
       retry: { limit: 0 },
       followRedirect: false,
       throwHttpErrors: false,
@@ -71,12 +76,13 @@ export class ErpHttp {
         response: requestMs,
         request: requestMs,
       },
-      headers: { 'user-agent': 'vetledger', 'content-type': 'application/json', accept: 'application/json' },
+      headers: { 'user-agent': 'vetledger', accept: 'application/json' },
     });
   }
 
   /** Sends a request once. Throws NoAnswer, or the signal's reason. */
-  async post({ path, headers, body, method }: ErpRequest, { signal }: Pick<RequestOptions, 'signal'>): Promise<Answer> {
+  async send(request: ErpRequest, { signal }: Pick<RequestOptions, 'signal'>): Promise<Answer> {
+    const { verb = 'POST', path, query = {}, headers, body, method } = request;
     signal.throwIfAborted();
     const stop = new AbortController();
     const giveUp = () => stop.abort(signal.reason);
@@ -84,7 +90,11 @@ export class ErpHttp {
     const begun = performance.now();
     const id = randomUUID().slice(0, 8);
     try {
-      const answering = this.#http(`${this.#url}${path}`, { body, signal: stop.signal, headers });
+      const answering = this.#http(`${this.#url}${path}`, {
+        ...{ method: verb, searchParams: query, signal: stop.signal },
+        ...(body.length > 0 && { body }),
+        headers: body.length > 0 ? { 'content-type': 'application/json', ...headers } : headers,
+      });
       answering.on('downloadProgress', ({ transferred }) => {
         if (transferred > maxBytes) stop.abort(new TooLarge());
       });
@@ -92,7 +102,8 @@ export class ErpHttp {
       const ids = requestIds(id, answered);
       const ms = Math.round(performance.now() - begun);
       this.#log.debug({ ...ids, method, status, bytes: body.length, ms }, this.#name);
-      return { status, text, retryAfter: answered['retry-after'] ?? null, date: answered.date ?? null, ids };
+      const { date = null, 'retry-after': retryAfter = null } = answered;
+      return { status, text, retryAfter, date, headers: answered, ids };
     } catch (error) {
       signal.throwIfAborted();
       const failed = noAnswer(stop.signal.reason instanceof TooLarge ? stop.signal.reason : error);
@@ -114,13 +125,13 @@ class TooLarge extends Error {}
 
 /** Sends a request once. Throws ErpError, or the signal's reason. */
 export async function answerTo(
-  transport: Pick<ErpHttp, 'post'>,
+  transport: Pick<ErpHttp, 'send'>,
   access: Access,
   sent: ErpRequest,
   request: Pick<RequestOptions, 'signal'>,
 ): Promise<Answer> {
   try {
-    return await transport.post(sent, request);
+    return await transport.send(sent, request);
   } catch (error) {
     throw error instanceof NoAnswer ? error.toErpError(access) : error;
   }

@@ -22,7 +22,7 @@ import { odooCapabilities } from './capabilities.ts';
 /** Sends requests to Odoo: over HTTP, or to a fake server in tests. */
 export interface OdooTransport {
   /** Sends a request once. Throws NoAnswer, or the signal's reason. */
-  post(request: ErpRequest, options: Pick<RequestOptions, 'signal'>): Promise<Answer>;
+  send(request: ErpRequest, options: Pick<RequestOptions, 'signal'>): Promise<Answer>;
   close(): void;
 }
 

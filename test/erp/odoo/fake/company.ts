@@ -173,7 +173,7 @@ export class FakeCompany {
 /** A transport to the fake that takes no time and has no faults. */
 export function directWay(odoo: FakeOdoo): OdooTransport {
   return {
-    async post(request, { signal }) {
+    async send(request, { signal }) {
       signal.throwIfAborted();
       const { status, headers, body } = odoo.handle(request);
       return { status, text: body, retryAfter: headers['retry-after'] ?? null, ids: { request: 'fake' } };

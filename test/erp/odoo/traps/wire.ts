@@ -34,16 +34,16 @@ export class ChangedWay implements OdooTransport {
     this.#mutant = mutant;
   }
 
-  async post(request: ErpRequest, options: { signal: AbortSignal }): Promise<Answer> {
+  async send(request: ErpRequest, options: { signal: AbortSignal }): Promise<Answer> {
     const body = JSON.parse(request.body) as { params: { args?: Params } };
     const { args } = body.params;
-    if (args === undefined || args.length < 7) return this.#inner.post(request, options);
+    if (args === undefined || args.length < 7) return this.#inner.send(request, options);
     const [, , , model, method, places, named] = args;
     const call: SentCall = { model, method, places, named };
     this.#mutant.request?.(call);
     const changed = { ...request, body: JSON.stringify(body) };
     this.sent.push(changed);
-    const answer = await this.#inner.post(changed, options);
+    const answer = await this.#inner.send(changed, options);
     const said = JSON.parse(answer.text) as { result?: unknown };
     if (this.#mutant.result === undefined || said.result === undefined) return answer;
     return { ...answer, text: JSON.stringify({ ...said, result: this.#mutant.result(call, said.result) }) };
@@ -53,7 +53,7 @@ export class ChangedWay implements OdooTransport {
   async repeat(method: string): Promise<void> {
     const request = this.sent.findLast(({ body }) => body.includes(`"account.move","${method}"`));
     if (request === undefined) throw new Error(`no ${method} was sent`);
-    await this.#inner.post(request, { signal: new AbortController().signal });
+    await this.#inner.send(request, { signal: new AbortController().signal });
   }
 
   close(): void {}

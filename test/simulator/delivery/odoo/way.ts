@@ -36,7 +36,7 @@ export class SimulatedWay implements OdooTransport {
 
   close(): void {}
 
-  async post(request: ErpRequest, { signal }: { signal: AbortSignal }): Promise<Answer> {
+  async send(request: ErpRequest, { signal }: { signal: AbortSignal }): Promise<Answer> {
     const { life, underWay } = this.#way;
     const { atOnce, misdeed } = this.#ports;
     const { kind } = infoOf(request, this.#ports.odoo);

@@ -1,0 +1,80 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Money } from '../../../src/domain/money.ts';
+import { asAmount, FormError, toAmount } from '../../../src/erp/targets/api/form.ts';
+import { ErpHttp } from '../../../src/erp/targets/api/http.ts';
+import { readJson, stringifyJson } from '../../../src/records/json.ts';
+
+const received: { verb?: string; url?: string; type?: string; body: string }[] = [];
+const server = createServer(async (message: IncomingMessage, response) => {
+  let body = '';
+  for await (const chunk of message) body += chunk;
+  const { method: verb, url, headers } = message;
+  received.push({
+    ...(verb && { verb }),
+    ...(url && { url }),
+    ...(headers['content-type'] && { type: headers['content-type'] }),
+    body,
+  });
+  response.writeHead(200, { 'x-daylimit-remaining': '17' }).end('{}');
+});
+let http: ErpHttp;
+beforeAll(async () => {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  http = new ErpHttp({ url, timeoutSeconds: 5 }, 'ERP', { debug() {}, info() {}, warn() {} });
+});
+afterAll(() => {
+  http.close();
+  server.close();
+});
+
+describe('a request to an ERP', () => {
+  const { signal } = new AbortController();
+  const json = 'application/json';
+  test.each([
+    [
+      { verb: 'GET', path: '/r', query: { from: '2026-01-01', name: 'a&b ä' }, body: '' },
+      { verb: 'GET', url: '/api/r?from=2026-01-01&name=a%26b+%C3%A4', body: '' },
+    ],
+    [
+      { verb: 'PUT', path: '/r/1/approve', body: '' },
+      { verb: 'PUT', url: '/api/r/1/approve', body: '' },
+    ],
+    [
+      { verb: 'DELETE', path: '/r/1', body: '' },
+      { verb: 'DELETE', url: '/api/r/1', body: '' },
+    ],
+    [
+      { path: '/r', body: '{"a":1.10}' },
+      { verb: 'POST', url: '/api/r', type: json, body: '{"a":1.10}' },
+    ],
+    [
+      { path: '/token', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a=b' },
+      { verb: 'POST', url: '/api/token', type: 'application/x-www-form-urlencoded', body: 'a=b' },
+    ],
+  ] as const)('%j', async (sent, expected) => {
+    received.length = 0;
+    const { headers } = await http.send({ headers: {}, method: 'test', ...sent }, { signal });
+    expect(received).toEqual([expected]);
+    expect(headers?.['x-daylimit-remaining']).toBe('17');
+  });
+});
+
+describe('an amount as a JSON number', () => {
+  test.each([
+    ['1.1', '1.10'],
+    ['-0.05', '-0.05'],
+    ['100', '100.00'],
+    ['12345678901234567890.12', '12345678901234567890.12'],
+    ['0.005', '0.005'],
+  ])('%s is written with all its digits, %s, and read again', (amount, written) => {
+    const text = stringifyJson({ amount: toAmount(new Money(amount), 2) });
+    expect(text).toBe(`{"amount":${written}}`);
+    const { amount: read } = readJson(text) as { amount: unknown };
+    expect(asAmount(read).toFixed()).toBe(amount);
+  });
+
+  test.each(['1.10', null, true, {}])('%j is none', (value) => expect(() => asAmount(value)).toThrow(FormError));
+});
