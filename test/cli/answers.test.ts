@@ -85,6 +85,7 @@ const lines = [
   'doctor',
   'budget reset --yes',
   'user add aino',
+  'user link aino --account aino.k',
   'user role aino viewer --installation 4711',
   'user password aino',
   'user list',

@@ -364,8 +364,11 @@ describe('what was decided', () => {
   test('is removed after a month', async () => {
     await verdict(['E2']);
     await daemon().look(signal);
+    const decided = (days: number) =>
+      query(db, 'update mail set decided_at = clock_timestamp() - make_interval(days => ?)', [days]);
+    await decided(29);
     expect(await pruneMails(db, signal)).toBe(0);
-    await query(db, `update mail set decided_at = clock_timestamp() - interval '31 days'`);
+    await decided(31);
     expect(await pruneMails(db, signal)).toBe(1);
   });
 });
