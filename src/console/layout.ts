@@ -47,15 +47,16 @@ export function framed(page: PageContent, around: Around): Node {
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
-      ${page.refreshSeconds === undefined ? null : html`<meta http-equiv="refresh" content=${page.refreshSeconds} />`}
+      ${page.refreshSeconds === undefined ? null : html`<noscript><meta http-equiv="refresh" content=${page.refreshSeconds} /></noscript>`}
       <title>${title} – ${consoleTexts.product}</title>
       <link rel="icon" href=${staticAddress('icon.svg')} />
       <link rel="stylesheet" href=${staticAddress('style.css')} />
+      <script src=${staticAddress('console.js')} defer></script>
     </head>
     <body>
       <a class="skip" href="#content">${consoleTexts.skip}</a>
       ${session === null ? null : head(session, frame)}
-      <main id="content" tabindex="-1">
+      <main id="content" tabindex="-1" data-refresh=${page.refreshSeconds}>
         <h1>${title}</h1>
         ${page.body()}
       </main>
@@ -128,6 +129,11 @@ export const errorPage = {
     plain(
       () => consoleErrors.malformedTitle,
       () => consoleErrors.malformed,
+    ),
+  busy: () =>
+    plain(
+      () => consoleErrors.busyTitle,
+      () => consoleErrors.busy,
     ),
   failed: (id: string) =>
     plain(

@@ -40,6 +40,8 @@ export interface SignedInRoute extends CommonRoute {
 export interface InstallationRoute extends CommonRoute {
   method: 'GET' | 'POST';
   access: { who: Permission; in: 'installation' };
+  /** The page may take seconds, so a user gets one such page at a time. */
+  isHeavy?: true;
   answer(request: InstallationRequest): Promise<Answer>;
 }
 

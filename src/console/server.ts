@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
+import { Readable } from 'node:stream';
 import compress from '@fastify/compress';
 import cookies from '@fastify/cookie';
 import forms from '@fastify/formbody';
@@ -45,6 +46,9 @@ const cookieOptions = { path: '/', secure: true, httpOnly: true, sameSite: 'lax'
 
 /** Limits of a request: the body in bytes, and its time in milliseconds. */
 const limits = { bodyLimit: 262_144, requestTimeout: 15_000 } as const;
+
+/** The users for whom a heavy page is being made. */
+const busy = new Set<number>();
 
 export interface ConsoleServer {
   url: string;
@@ -148,6 +152,11 @@ async function handle(
     await refuse('right', configured?.id ?? null);
     return sendMissing(context, request, reply, session);
   }
+  const isHeavy = 'isHeavy' in route;
+  if (isHeavy && busy.has(session.subjectId)) {
+    reply.header('retry-after', '5');
+    return send(context, request, reply, session, null, errorPage.busy(), 429);
+  }
   const visible = configured === null ? visibleTo(route, rights) : [configured.id];
   const work = async (db: Connection) => {
     const asked = { ...common, db, session, rights };
@@ -160,7 +169,10 @@ async function handle(
     };
   };
   // A page has the figures of one snapshot. What changes something sees what others have just committed.
-  const { answer, closed } = await inTransaction(context, visible, work, route.method === 'GET');
+  if (isHeavy) busy.add(session.subjectId);
+  const { answer, closed } = await inTransaction(context, visible, work, route.method === 'GET').finally(() => {
+    if (isHeavy) busy.delete(session.subjectId);
+  });
   const frame: Frame = { rights, installation: configured, closedThrough: closed, path: request.url };
   return sendAnswer(context, request, reply, common, answer, frame);
 }
@@ -250,9 +262,8 @@ async function sendAnswer(
   }
   if ('file' in answer) {
     const { name, type, pieces } = answer.file;
-    let text = '';
-    for await (const piece of pieces) text += piece;
-    return reply.header('content-disposition', `attachment; filename="${name}"`).type(type).send(text);
+    const file = Readable.from(pieces, { objectMode: false });
+    return reply.header('content-disposition', `attachment; filename="${name}"`).type(type).send(file);
   }
   return send(context, request, reply, session, frame, answer.page, answer.status ?? 200, language);
 }

@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 
-const types = { css: 'text/css; charset=utf-8', svg: 'image/svg+xml' } as const;
-const names = ['style.css', 'icon.svg'] as const;
+const types = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+} as const;
+const names = ['style.css', 'console.js', 'icon.svg'] as const;
 
 const files = new Map(
   names.map((name) => {

@@ -67,11 +67,24 @@ test('a restored database takes the original’s place: the ERP is asked before 
   clinic.engine.stop = async () => {};
   expect((await command(...args)).json().error.message).toContain('--yes');
 
+  await runAlone(
+    clinic.ownerUrl,
+    `insert into vetledger_console.subject (name) values ('aino');
+     insert into vetledger_console.session (token_hash, subject_id) select 'x', id from vetledger_console.subject;
+     insert into vetledger_console.link (token_hash, subject_id, purpose, expires_at)
+       select 'y', id, 'password', clock_timestamp() + interval '1 day' from vetledger_console.subject`,
+  );
   const before = await units();
   expect(before).toEqual([{ state: 'pending', doubt: null }]);
   const { code, json } = await command(...args, '--yes');
   expect(code).toBe(0);
   expect(json()).toMatchObject({ adopted: 'restored', looked_up_first: [4711], paused: [], left: [] });
+  // A session or a link that ended after the backup must not live again.
+  expect(
+    await clinic.rows(
+      'select token_hash from vetledger_console.session union all select token_hash from vetledger_console.link',
+    ),
+  ).toEqual([]);
   expect(await units()).toEqual([{ state: 'uncertain', doubt: 'no_answer' }]);
   // The next window posts again what was posted after the backup. The ERP may already have it.
   clinic.sandbox.live(10);

@@ -337,6 +337,17 @@ test.each(roles)('the role %s at the forms of a document', async (role) => {
 describe('the page of an action', () => {
   beforeEach(fresh);
 
+  test('says that the request of a user who was disabled meanwhile is refused', async () => {
+    await site.user('leaving', [['accountant', id]]);
+    const address = await decide(`decision=redate&documents=invoice/${small}`, await site.signedIn('leaving'));
+    await db.raw(`update vetledger_console.subject set disabled_at = clock_timestamp() where name = 'leaving'`);
+    await look();
+    const page = await stateOf(address);
+    expect(page).toContain('leaving');
+    expect(page).toMatch(/class="problem" role="status"/);
+    expect(await decisions(small)).toEqual([]);
+  });
+
   test('is that of its clinic only, and of actions of the console', async () => {
     const address = await decide(`decision=redate&documents=invoice/${small}`);
     await look();

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { endAction } from '../../src/actions/record.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { makeLink } from '../../src/console/users/subjects.ts';
 import { createLog } from '../../src/runtime/log.ts';
@@ -152,6 +153,28 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', { timeout: 60_000 }, 
     await clinic.post();
     await page.goto(`${url}/${id}/decide?code=period_locked`);
     expect(await page.textContent('main')).toContain('Nothing is held, late, missing or refused.');
+  });
+
+  test('the slash focuses the search, and is a letter in a field', async () => {
+    await page.goto(`${url}/${id}/mapping`);
+    await page.keyboard.press('/');
+    expect(await page.evaluate('document.activeElement.name')).toBe('q');
+    await page.keyboard.press('/');
+    expect(await page.inputValue('input[name=q]')).toBe('/');
+  });
+
+  test('the outcome of an action appears on its page without a new page', async () => {
+    await page.goto(`${url}/${id}/actions/pauses`);
+    await page.fill('input[name=reason] >> nth=0', 'a test');
+    await page.click('form:has(input[value=pause_windows]) button');
+    const action = Number(/actions\/(\d+)/.exec(page.url())?.[1]);
+    expect(await page.getAttribute('main', 'data-refresh')).toBe('2');
+    await page.evaluate('window.isSame = true');
+    await database.db.transaction((trx) => endAction(trx, action, {}));
+    await page.waitForSelector('main:not([data-refresh])');
+    expect(await page.evaluate('window.isSame')).toBe(true);
+    await page.reload();
+    expect(await page.evaluate('window.isSame')).toBeUndefined();
   });
 
   test('a changed language stays, and signing out ends the session', async () => {

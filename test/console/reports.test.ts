@@ -248,3 +248,16 @@ test('pages are in the language of the user', async () => {
   const body = await page('/trial-balance?month=2026-02', await site.signedIn('kirjanpitäjä'));
   expect(body).toContain('<h1>Saldoluettelo</h1>');
 });
+
+test('a user gets one report at a time, and other users are not kept waiting', async () => {
+  const journal = `/${id}/reports/journal?from=2026-01-01&to=2026-02-28`;
+  const reader = await site.signedIn('kirjanpitäjä');
+  const [own, second, other] = await Promise.all([
+    accountant.get(journal),
+    accountant.get(journal),
+    reader.get(journal),
+  ]);
+  expect([own.statusCode, second.statusCode].sort()).toEqual([200, 429]);
+  expect(other.statusCode).toBe(200);
+  expect((await accountant.get(journal)).statusCode).toBe(200);
+});

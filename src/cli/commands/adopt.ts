@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type ActedBy, recordAction } from '../../actions/record.ts';
 import { adoptIdentity, type IdentityChange, identityChanges, requireAdoptable } from '../../bookkeeping/identity.ts';
 import { isDelivered, isFileTarget } from '../../config/erp.ts';
+import { endAllSessions } from '../../console/users/sessions.ts';
 import type { Connection } from '../../db/rows.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { adoptEntries } from '../../erp/claims/adopt.ts';
@@ -190,6 +191,7 @@ async function adoptRestored(context: CommandContext, app: App, client: Client, 
   const paused: number[] = [];
   await app.db.transaction(async (trx) => {
     await rename(trx, app, 'restored', adopting);
+    await endAllSessions(trx);
     for (const { id, erp } of app.config.installations) {
       if (!isDelivered(erp)) continue;
       if (isFileTarget(erp)) {

@@ -4,7 +4,7 @@ import { type Config, type ListenAddress, loadConfig } from '../../config/load-c
 import { addressOf } from '../../config/schema.ts';
 import { checkSchema } from '../../db/migrate.ts';
 import { openDatabase } from '../../db/pool.ts';
-import { acquirePostgres, type PostgresHandle, recordedTemporal } from '../../embedded/index.ts';
+import { acquirePostgres, type PostgresHandle } from '../../embedded/postgres.ts';
 import { createLog } from '../../runtime/log.ts';
 import { ownVersion } from '../../runtime/version.ts';
 import { valueTexts } from '../../texts/commands/usage.ts';
@@ -51,7 +51,7 @@ async function serve(context: CommandContext, { listen }: Options): Promise<numb
     // Loaded here, so that `--help` of other commands does not load it.
     const { startConsole } = await import('../../console/server.ts');
     const address = listen ?? config.console ?? { host: '127.0.0.1', port: 8095 };
-    const temporalUi = config.console?.temporalUi ?? recordedTemporal(config.dataDir)?.uiUrl ?? null;
+    const temporalUi = config.console?.temporalUi ?? (await embeddedUi(config));
     const site = { config, temporalUi, db, log, clock: () => new Date(), version: ownVersion() };
     const server = await startConsole(site, address);
     try {
@@ -65,6 +65,13 @@ async function serve(context: CommandContext, { listen }: Options): Promise<numb
     await db.destroy();
     await postgres.release();
   }
+}
+
+/** The UI of the embedded Temporal server. Null with other servers, so that they do not load the client of Temporal (30 MB). */
+async function embeddedUi({ console: configured, dataDir }: Config): Promise<string | null> {
+  if (configured?.databaseUrl) return null;
+  const { recordedTemporal } = await import('../../embedded/temporal.ts');
+  return recordedTemporal(dataDir)?.uiUrl ?? null;
 }
 
 function databaseOf(context: CommandContext, { console: configured, dataDir }: Config): Promise<PostgresHandle> {

@@ -53,6 +53,12 @@ export async function endSession(db: Connection, token: string): Promise<void> {
   await execute(db, 'delete from vetledger_console.session where token_hash = ?', [tokenHash(token)]);
 }
 
+/** Ends all sessions and links, because a restored database has those that ended after the backup. */
+export async function endAllSessions(trx: Connection): Promise<void> {
+  await execute(trx, 'delete from vetledger_console.session');
+  await execute(trx, 'delete from vetledger_console.link');
+}
+
 /** Limits of refused sign-ins within `throttle.minutes`. */
 const throttle = { minutes: 15, perAddress: 30, perName: 10 } as const;
 

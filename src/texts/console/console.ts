@@ -47,6 +47,8 @@ export const consoleErrors = catalogue('console/console.consoleErrors', {
   signedOut: 'The session has ended. Nothing was changed. Sign in and repeat the entry.',
   malformedTitle: 'Request refused',
   malformed: 'The request is too large or malformed. Nothing was changed. Go back and try again.',
+  busyTitle: 'One report at a time',
+  busy: 'Another report is being made for you. Wait until it is shown, then load this page again.',
   failedTitle: 'Error',
   failed: ({ id }: { id: string }) =>
     `The page could not be made. Try again. If it fails again, give an operator this number; the log of the console explains it: ${id}`,

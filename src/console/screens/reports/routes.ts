@@ -20,7 +20,7 @@ const access = { who: 'read_books', in: 'installation' } as const;
 /** What do I file, what are the books? Every report of the command line, for any days. */
 export const reportsRoutes: readonly Route[] = [
   { method: 'GET', path: '/:installation/reports', access, audit: 'nothing', answer: list },
-  { method: 'GET', path: '/:installation/reports/:name', access, audit: 'nothing', answer: show },
+  { method: 'GET', path: '/:installation/reports/:name', access, audit: 'nothing', isHeavy: true, answer: show },
 ];
 
 const names = Object.keys(reports) as ReportName[];
