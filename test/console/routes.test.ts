@@ -9,7 +9,7 @@ import { useDatabase } from '../support/database.ts';
 import { type Browser, clinics, openTestConsole, type TestConsole } from './support.ts';
 
 const database = useDatabase();
-const { db } = database;
+const { db, owner } = database;
 const [own, , foreign] = clinics;
 let site: TestConsole;
 const browsers = new Map<string, Browser>();
@@ -190,4 +190,20 @@ test('a clinic list shows only the clinics of the user', async () => {
   const { body } = await as('accountant').get('/clinics');
   expect(body).toContain(String(own));
   expect(body).not.toContain(String(foreign));
+});
+
+test('a form that is too large is refused, and so is a malformed one', async () => {
+  const large = await as('accountant').post('/account/language', { language: 'x'.repeat(300_000) });
+  expect([large.statusCode, large.body.includes('too large or malformed')]).toEqual([413, true]);
+  const other = await as('accountant').post('/account/language', {}, { 'content-type': 'application/xml' });
+  expect(other.statusCode).toBe(415);
+});
+
+test('a failure shows an id that the log has, and no stack or text of the error', async () => {
+  await owner.raw('alter table vetledger_console.subject_role rename to away');
+  const answer = await as('accountant').get('/clinics');
+  await owner.raw('alter table vetledger_console.away rename to subject_role');
+  expect(answer.statusCode).toBe(500);
+  expect(answer.body).toMatch(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/);
+  expect(answer.body).not.toMatch(/subject_role|select|\.ts|4711|node_modules/);
 });
