@@ -14,6 +14,19 @@ export interface Capabilities {
     /** A new entry may be missing from look-ups for this time. */
     lookup_lag_seconds: number;
   };
+  /**
+   * An id of the request, in a header; it is not kept in the ERP's record. `survives`: the requests whose ids the ERP
+   * remembers. Null if there is no such id.
+   */
+  request_id: {
+    header: string;
+    /** Maximum length. */
+    max: number;
+    /** What the ERP does with a request whose id it has received before. */
+    on_repeat: 'refused' | 'replayed' | 'ignored';
+    remembered_seconds: number | 'unknown';
+    survives: 'all' | 'successes';
+  } | null;
   write: {
     steps: 'one' | 'draft_then_post' | 'journal_then_post';
     max_entries: number;
@@ -85,6 +98,7 @@ export interface ErrorPattern {
 /**
  * `refused`: the ERP refused the request, and created nothing. `locked`: the ERP is busy with something else. `auth`:
  * wrong credentials or missing rights. `throttled`: too many requests. `duplicate`: the ERP already has the key.
+ * `repeated`: the ERP has received the id of the request before, and did nothing this time.
  * `unsent`: the request did not reach the ERP. `doubt`: it is uncertain whether the request took effect.
  */
-export type ErrorMeaning = 'refused' | 'locked' | 'auth' | 'throttled' | 'duplicate' | 'unsent' | 'doubt';
+export type ErrorMeaning = 'refused' | 'locked' | 'auth' | 'throttled' | 'duplicate' | 'repeated' | 'unsent' | 'doubt';

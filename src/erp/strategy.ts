@@ -28,6 +28,11 @@ export interface Strategy {
    */
   afterDoubt: 'look_up' | 'send_again' | 'ask';
   /**
+   * A creating request without an answer is repeated at once, with the same body and id. The ERP refuses the id if it
+   * has received the first request.
+   */
+  repeatsAtOnce: boolean;
+  /**
    * How long to wait for a final look-up after a request without an answer: the server may still be working on the
    * request.
    */
@@ -45,7 +50,7 @@ const mostEntries = 100;
 const secondMs = 1_000;
 
 export function strategyOf(capabilities: Capabilities): Strategy {
-  const { key, write, doubt, periods, read_back: readBack } = capabilities;
+  const { key, request_id: requestId, write, doubt, periods, read_back: readBack } = capabilities;
   const seenAfterMs = key.lookup_lag_seconds * secondMs;
   const afterDoubt = key.lookup !== 'none' ? 'look_up' : refusesItsKeys(key) ? 'send_again' : 'ask';
   return {
@@ -56,6 +61,7 @@ export function strategyOf(capabilities: Capabilities): Strategy {
     voidIsAbsent: write.withdraw === 'void',
     sweepsDrafts: write.steps !== 'one' && write.withdraw !== 'none' && key.lookup !== 'none',
     afterDoubt,
+    repeatsAtOnce: afterDoubt === 'look_up' && requestId?.on_repeat === 'refused' && isRemembered(requestId, doubt),
     lookUpAfterMs: doubt.server_may_work_seconds * secondMs + seenAfterMs,
     seenAfterMs,
     readBack: readBack.by === 'id' ? 'by_id' : readBack.by === 'none' || key.lookup === 'none' ? 'none' : 'by_key',
@@ -63,6 +69,14 @@ export function strategyOf(capabilities: Capabilities): Strategy {
     // The ERP would silently post an entry on another day.
     unsafe: periods.on_locked === 'redated' && !periods.readable ? 'locks_unreadable' : null,
   };
+}
+
+/** Whether the ERP still remembers the id of a request when the client stops waiting for its answer. */
+function isRemembered(
+  { remembered_seconds: seconds }: NonNullable<Capabilities['request_id']>,
+  { server_may_work_seconds: mayWorkSeconds }: Capabilities['doubt'],
+): boolean {
+  return seconds === 'unknown' || seconds >= mayWorkSeconds;
 }
 
 function refusesItsKeys({ unique, duplicate_reply: reply }: Capabilities['key']): boolean {
@@ -147,6 +161,9 @@ export function verdictOf({ error, entries, failures }: Failure, strategy: Strat
     case 'refused':
     case 'duplicate':
       return { units: 'look_up', isOver: true, doubt: error.means, isHalved, isFailure: false, waitMs: 0 };
+    case 'repeated':
+      // The server may still be working on the first request.
+      return { units: 'look_up', isOver: false, doubt: 'no_answer', isHalved: false, isFailure: false, waitMs: 0 };
     case 'unsent':
     case 'auth':
     case 'throttled':

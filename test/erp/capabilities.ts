@@ -10,6 +10,7 @@ export function capabilitiesOf(changes: Partial<Capabilities> = {}): Capabilitie
       lookup: 'exact',
       lookup_lag_seconds: 0,
     },
+    request_id: null,
     write: {
       steps: 'draft_then_post',
       max_entries: 100,

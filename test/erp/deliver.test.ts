@@ -222,6 +222,92 @@ describe('a batch', () => {
   });
 });
 
+describe('an ERP that refuses the id of a repeated request', () => {
+  const record: Changes = {
+    request_id: {
+      ...{ header: 'X-Id', max: 36, on_repeat: 'refused', remembered_seconds: 'unknown', survives: 'all' },
+    },
+    doubt: { server_may_work_seconds: 60 },
+  };
+  const noAnswer = () => new ErpError('doubt', 'socket hang up');
+  const ids = ({ sent }: ScriptedTarget) => sent.flatMap(({ kind, attemptId }) => (kind === 'create' ? attemptId : []));
+  /** A target whose first creation gets no answer. Later ones with the same id are refused if `hasArrived`. */
+  const openSilent = (hasArrived: boolean, when: 'before' | 'after') => {
+    const target = open(record);
+    target[when] = ({ kind }) => {
+      if (kind === 'create' && ids(target).length === 1) throw noAnswer();
+    };
+    if (!hasArrived) return target;
+    const then = target.before;
+    target.before = async (request) => {
+      const { kind, attemptId } = request;
+      const seen = ids(target).slice(0, -1);
+      if (kind === 'create' && seen.includes(attemptId)) throw new ErpError('repeated', 'REQUEST_NOT_UNIQUE');
+      await then(request);
+    };
+    return target;
+  };
+
+  it('gets it again at once, and accepts it if the first did not arrive', async () => {
+    const [key] = await enqueued(1);
+    const target = openSilent(false, 'before');
+    expect(await slice(target)).toMatchObject({ delivered: 1, uncertain: 0 });
+    const [first, second, ...more] = ids(target);
+    expect([second, more]).toEqual([first, []]);
+    expect(target.sizes('find')).toEqual([]);
+    expect(target.posted).toEqual([key]);
+  });
+
+  it('refuses it if the first arrived, whose entry is looked up at once', async () => {
+    const [key] = await enqueued(1);
+    const target = openSilent(true, 'after');
+    expect(await slice(target)).toMatchObject({ delivered: 1, uncertain: 0 });
+    expect(target.sizes('find')).toEqual([1]);
+    expect(target.posted).toEqual([key]);
+  });
+
+  it('gets another id if the first arrived and made nothing in the longest known time', async () => {
+    const [key] = await enqueued(1);
+    const target = openSilent(true, 'before');
+    expect(await slice(target)).toMatchObject({ delivered: 0, uncertain: 1 });
+    await passTime(55);
+    expect(await slice(target)).toMatchObject({ delivered: 0, uncertain: 1 });
+    await passTime(10);
+    expect(await slices(target)).toMatchObject({ uncertain: 0 });
+    const [first, second, third, ...more] = ids(target);
+    expect([second === first, third === first, more]).toEqual([true, false, []]);
+    expect(target.posted).toEqual([key]);
+  });
+
+  it('is not believed when it refuses the entry, before the first request is certainly over', async () => {
+    await enqueued(1);
+    const target = openSilent(false, 'before');
+    const then = target.before;
+    target.before = async (request) => {
+      if (request.kind === 'create' && ids(target).length === 2) throw refused('erp_account_unknown');
+      await then(request);
+    };
+    expect(await slice(target)).toMatchObject({ delivered: 0, uncertain: 1 });
+    await passTime(61);
+    await slices(target);
+    expect(await units()).toMatchObject([{ state: 'refused', problem: 'erp_account_unknown' }]);
+  });
+
+  it('is asked once more only, and otherwise looked up when the server can have finished', async () => {
+    const [key] = await enqueued(1);
+    const target = open(record);
+    target.before = ({ kind }) => {
+      if (kind === 'create' && ids(target).length <= 2) throw noAnswer();
+    };
+    expect(await slice(target)).toMatchObject({ delivered: 0, uncertain: 1 });
+    expect(ids(target)).toHaveLength(2);
+    await passTime(61);
+    await slices(target);
+    expect(new Set(ids(target)).size).toBe(1);
+    expect(target.posted).toEqual([key]);
+  });
+});
+
 describe('a process that is killed', () => {
   const steps = ['periods', 'create', 'read', 'post', 'last read'] as const;
   const moments = steps.flatMap((step) => [['before', step] as const, ['after', step] as const]);

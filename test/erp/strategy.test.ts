@@ -15,6 +15,10 @@ import {
 } from '../../src/erp/strategy.ts';
 import { type Changes, capabilitiesWith } from './capabilities.ts';
 
+const requestId: NonNullable<Changes['request_id']> = {
+  ...{ header: 'X-Id', max: 36, on_repeat: 'refused', remembered_seconds: 'unknown', survives: 'all' },
+};
+
 describe('what a capability record means', () => {
   const cases: [string, Changes, object][] = [
     ['a key that can be looked up decides any doubt', {}, { afterDoubt: 'look_up' }],
@@ -45,6 +49,17 @@ describe('what a capability record means', () => {
     ],
     ['batches are as large as the ERP takes', { write: { max_entries: 30 } }, { batchEntries: 30 }],
     ['and a hundred at most', { write: { max_entries: 5_000 } }, { batchEntries: 100 }],
+    [
+      'a request whose id is refused when it is repeated tells what became of the first one',
+      { request_id: requestId },
+      { repeatsAtOnce: true },
+    ],
+    [
+      'unless the ERP may have forgotten the id',
+      { request_id: { ...requestId, remembered_seconds: 30 }, doubt: { server_may_work_seconds: 60 } },
+      { repeatsAtOnce: false },
+    ],
+    ['or answers as before', { request_id: { ...requestId, on_repeat: 'replayed' } }, { repeatsAtOnce: false }],
     ['one step makes no drafts', { write: { steps: 'one' } }, { draftsFirst: false }],
     ['a journal is posted like drafts', { write: { steps: 'journal_then_post' } }, { draftsFirst: true }],
     ['reading back by period is reading by key', { read_back: { by: 'period' } }, { readBack: 'by_key' }],

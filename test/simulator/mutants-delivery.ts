@@ -1,5 +1,6 @@
 // Mutants of the delivery to an ERP.
 
+import { randomUUID } from 'node:crypto';
 import { type Fault, faultsIn } from '../support/faults.ts';
 import { query } from '../support/sql.ts';
 import type { Mutant } from './mutants.ts';
@@ -19,6 +20,9 @@ const inClaim = faultsIn<typeof import('../../src/erp/outbox/claim-units.ts')>(
 );
 const inSweep = faultsIn<typeof import('../../src/erp/outbox/unwanted-drafts.ts')>(
   new URL('../../src/erp/outbox/unwanted-drafts.ts', import.meta.url),
+);
+const inAttempt = faultsIn<typeof import('../../src/erp/deliver/attempt.ts')>(
+  new URL('../../src/erp/deliver/attempt.ts', import.meta.url),
 );
 const inLease = faultsIn<typeof import('../../src/erp/company-lease.ts')>(
   new URL('../../src/erp/company-lease.ts', import.meta.url),
@@ -109,6 +113,11 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       }),
     ],
     given: { ...quiet, erp: 'fortnox', documents: 20, flawShare: 0.5, faults: 0.1, troubleMs: 5 * minuteMs },
+    seed: 1,
+  },
+  'a repeated request with a new id': {
+    faults: [inAttempt({ attemptIdOf: () => () => randomUUID() })],
+    given: { ...quiet, erp: 'netvisor', faults: 0.4 },
     seed: 1,
   },
   'a restart that refills a day’s limit': {

@@ -25,7 +25,7 @@ import { dateProblem, sizeOf, sizeProblem, verdictOf, verdictOnAbsence, verdictW
 import { attemptIdOf, type Item } from './attempt.ts';
 import { classify, judgePosted } from './classify.ts';
 import { periodsFor, readPeriods } from './closed-periods.ts';
-import { type RequestContext, Requests, Stopped } from './delivery-requests.ts';
+import { type RequestContext, Requests, Stopped, type Written } from './delivery-requests.ts';
 import {
   absentOf,
   againOf,
@@ -71,6 +71,8 @@ interface Placed {
 
 /** Delay before a look-up with an incomplete answer is repeated. */
 const lookUpAgainMs = 10_000;
+/** Maximum wait, while the company's lease is held, until look-ups show an entry. */
+const longestSeenMs = 5_000;
 
 /**
  * Delivers one batch of units under the company's lease. The result of each request is stored before the next request
@@ -330,23 +332,63 @@ export class Batch {
 
   /** Creates entries and reads them back. Returns the drafts to post, and records all other outcomes. */
   async #create(items: readonly Item[]): Promise<Placed[]> {
-    const { target, strategy } = this.#to;
+    const { strategy } = this.#to;
     const sized = await this.#withoutTooLarge(items);
     if (sized.length === 0) return [];
-    const sent = await this.#requests.write(
-      sized,
-      (noted) => attemptIdOf('create', noted),
-      (noted, request) =>
-        target.create(
-          noted.map(({ entry }) => entry),
-          request,
-        ),
-    );
+    const sent = await this.#sendNew(sized);
     if (sent === null) return [];
     if ('error' in sent) {
+      const { means, problem } = sent.error;
+      if (strategy.repeatsAtOnce && means === 'doubt' && problem === null) return this.#repeat(sent);
       await this.#failed(sent.error, sent.items);
       return [];
     }
+    return this.#created(sent);
+  }
+
+  /** Sends entries. With `repeats`, nothing is sent unless the body is the same as in the first request. */
+  #sendNew(items: readonly Item[], repeats: ErpError | null = null): Promise<Written<Map<string, string>> | null> {
+    const { target } = this.#to;
+    return this.#requests.write(
+      items,
+      (noted) => attemptIdOf('create', noted),
+      (noted, request) => {
+        if (repeats !== null && noted.length < items.length) throw repeats;
+        return target.create(
+          noted.map(({ entry }) => entry),
+          request,
+        );
+      },
+    );
+  }
+
+  /**
+   * Repeats a request without an answer. If the ERP accepts it, the first one had not arrived. If the ERP refuses its
+   * id, the first one had arrived, and its entries are looked up.
+   */
+  async #repeat({ error, items }: { error: ErpError; items: readonly Item[] }): Promise<Placed[]> {
+    const { strategy, clock, signal } = this.#to;
+    const again = await this.#sendNew(items, error);
+    if (again !== null && 'result' in again) return this.#created(again);
+    const { means, problem } = again?.error ?? error;
+    if (means === 'repeated') {
+      const doubtful = items.map(({ unit, entry }) => ({ unit: { ...unit, doubt: 'no_answer' as const }, entry }));
+      // Until the server can have finished, an entry that is missing may still appear.
+      const finalMs = strategy.lookUpAfterMs;
+      await this.#record(
+        doubtful.map(({ unit }) => ({ ...this.#doubtful(unit, 'no_answer', finalMs), isAnswered: true }) as Outcome),
+      );
+      await clock.sleep(Math.min(strategy.seenAfterMs, longestSeenMs), signal);
+      return (await this.#lookUp(doubtful, { againMs: finalMs })).placed;
+    }
+    const isAnswered = means === 'refused' || means === 'duplicate' || (means === 'doubt' && problem !== null);
+    await this.#failed((isAnswered ? again?.error : null) ?? error, items, { isOver: false });
+    return [];
+  }
+
+  /** Reads created entries back. Returns the drafts to post, and records all other outcomes. */
+  async #created(sent: { items: readonly Item[]; result: Map<string, string> }): Promise<Placed[]> {
+    const { strategy } = this.#to;
     if (strategy.readBack === 'none') {
       await this.#record(sent.items.map(({ unit }) => ({ unitId: unit.unit_id, state: 'handed_over', inErp: null })));
       return [];
@@ -425,8 +467,11 @@ export class Batch {
     await this.#judgePosted(sent.items, await this.#readBack(sent.items, ids));
   }
 
-  /** Records what a failed request means for its units. Throws Stopped if nothing more may be sent now. */
-  async #failed(error: ErpError, items: readonly Item[]): Promise<void> {
+  /**
+   * Records what a failed request means for its units. With `isOver` false, the server may still be working on an
+   * earlier request with them. Throws Stopped if nothing more may be sent now.
+   */
+  async #failed(error: ErpError, items: readonly Item[], { isOver = true } = {}): Promise<void> {
     const { strategy } = this.#to;
     const keys = new Set(error.keys);
     const named = items.filter(({ entry }) => keys.has(entry.key));
@@ -452,7 +497,7 @@ export class Batch {
         return { ...trial, last: lastOf(unit), state: 'pending', unknownRefusals: unit.unknown_refusals, waitMs: 0 };
       }
       const unknownRefusals = countedRefusals(unit, doubt, last.message);
-      const lookUpInMs = verdict.isOver ? strategy.seenAfterMs : strategy.lookUpAfterMs;
+      const lookUpInMs = verdict.isOver && isOver ? strategy.seenAfterMs : strategy.lookUpAfterMs;
       return { ...trial, state: 'uncertain', doubt, unknownRefusals, lookUpInMs };
     });
     await this.#record(outcomes);
@@ -481,7 +526,10 @@ export class Batch {
    * Looks up units and records the outcomes; surplus drafts are deleted. Returns the drafts to post, and the absent
    * units that may be sent again.
    */
-  async #lookUp(items: readonly Item[]): Promise<{ placed: Placed[]; absent: Item[] }> {
+  async #lookUp(
+    items: readonly Item[],
+    { againMs = lookUpAgainMs } = {},
+  ): Promise<{ placed: Placed[]; absent: Item[] }> {
     if (items.length === 0) return { placed: [], absent: [] };
     const { strategy, isReview } = this.#to;
     const { found, isComplete } = await this.#requests.find(items.map(({ entry }) => entry));
@@ -503,7 +551,7 @@ export class Batch {
           outcomes.push(outcomeOf(unit, finding));
           break;
         case 'unknown':
-          outcomes.push(this.#doubtful(unit, unit.doubt ?? 'no_answer', lookUpAgainMs));
+          outcomes.push(this.#doubtful(unit, unit.doubt ?? 'no_answer', againMs));
           break;
         case 'draft':
         case 'absent': {

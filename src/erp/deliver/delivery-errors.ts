@@ -24,6 +24,7 @@ export function plainErrorOf(error: ErpError, { kind, url }: CompanyRef): PlainE
       return deliveryErrors.unreachable({ erp, reason });
     case 'refused':
     case 'duplicate':
+    case 'repeated':
       return deliveryErrors.refused({ code: error.problem ?? 'erp_refused', erp, reason });
     case 'doubt':
       return error.problem === null

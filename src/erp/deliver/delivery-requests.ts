@@ -25,7 +25,7 @@ export interface RequestContext {
   lease: CompanyLease;
   /** Number of consecutive failed requests to the company before this batch. */
   failures: number;
-  clock: Pick<Clock, 'now' | 'elapsed'>;
+  clock: Clock;
   signal: AbortSignal;
   priority: number;
   log: { warn(fields: object, message: string): void };

@@ -74,6 +74,8 @@ const ifSweeps = (record: Capabilities) =>
   ifDrafts(record) ??
   (record.write.withdraw !== 'none' ? null : 'its drafts cannot be withdrawn') ??
   (record.key.unique === 'none' ? null : 'it has no second draft of a key');
+const ifRefusesIds = (record: Capabilities) =>
+  record.request_id?.on_repeat === 'refused' ? null : 'it does not refuse the id of a repeated request';
 const ifReadBack = (record: Capabilities) =>
   ifLooksUp(record) ?? (record.read_back.by === 'none' ? 'nothing can be read back' : null);
 const ifLocks = (record: Capabilities) =>
@@ -187,6 +189,20 @@ export const contractCases: ContractCase[] = [
       },
     } satisfies ContractCase,
   ]),
+  ...(['lost', 'answer_lost'] as const).map(
+    (trouble): ContractCase => ({
+      name: `a repeated request with the id of a request with the trouble «${trouble}» tells at once what became of it`,
+      doesNotApply: ifRefusesIds,
+      async run(delivery, subject) {
+        const planned = await delivery.post(2, { corrections: false });
+        const beganMs = subject.time.nowMs;
+        subject.troubles.add('create', { is: trouble });
+        await delivery.drain();
+        ok(subject.time.nowMs - beganMs < subject.capabilities.doubt.server_may_work_seconds * 1_000, 'it waited');
+        await delivery.expectDelivered(planned);
+      },
+    }),
+  ),
   {
     name: 'a draft that comes later than any is known to come is swept',
     doesNotApply: ifSweeps,

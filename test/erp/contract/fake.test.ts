@@ -17,13 +17,12 @@ afterAll(() => simulated.close());
  * look-up, for example, does not matter.
  */
 function traitsOf(record: Capabilities): string {
-  const { batchEntries, draftsFirst, readBack } = strategyOf(record);
+  const { batchEntries, draftsFirst, repeatsAtOnce, readBack } = strategyOf(record);
   const { unique, duplicate_reply: reply } = record.key;
   const ofKey = unique === 'none' ? unique : reply;
   const { withdraw } = record.write;
-  return [batchEntries > 1, draftsFirst, withdraw, readBack, ofKey, record.periods.on_locked, record.vat.mode].join(
-    ' ',
-  );
+  const { on_locked: onLocked } = record.periods;
+  return [batchEntries > 1, draftsFirst, repeatsAtOnce, withdraw, readBack, ofKey, onLocked, record.vat.mode].join(' ');
 }
 
 const tried = new Set<string>();

@@ -23,6 +23,10 @@ const mutants: Record<string, [record: string, failing: string]> = {
     'odoo',
     'a request to create with the trouble «answer_lost» loses and doubles nothing',
   ],
+  'a repeated request with a new id': [
+    'netvisor',
+    'a request to create with the trouble «answer_lost» loses and doubles nothing',
+  ],
   'a refused entry that blocks its batch': [
     'tryton',
     'an entry that the ERP refuses leaves the rest of its batch delivered',

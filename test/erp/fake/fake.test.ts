@@ -98,6 +98,7 @@ describe('records', () => {
       unbalanced: 'refused',
       too_large: 'refused',
       duplicate: 'duplicate',
+      repeated: 'repeated',
       throttled: 'throttled',
       busy: 'locked',
       auth: 'auth',

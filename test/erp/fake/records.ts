@@ -5,10 +5,6 @@ import type { Capabilities, ErrorPattern, LockKind } from '../../../src/erp/capa
 
 /** A capability record with further behaviour of the ERP that does not change delivery. */
 export interface PlayedErp extends Capabilities {
-  key: Capabilities['key'] & {
-    /** The time for which a repeated attempt id gets the first answer again. */
-    replay_seconds: number | 'unknown' | 'none';
-  };
   write: Capabilities['write'] & {
     /** The unit that the ERP creates or refuses as a whole. */
     atomic: 'entry' | 'batch' | 'journal';
@@ -33,6 +29,7 @@ export const faultKinds = [
   'unbalanced',
   'too_large',
   'duplicate',
+  'repeated',
   'throttled',
   'busy',
   'auth',
@@ -68,6 +65,7 @@ const commonSays: Record<FaultKind, SaidError> = {
   unbalanced: { http: 400, code: 'BALANCE', text: 'Debit and credit do not balance' },
   too_large: { http: 413, code: 'SIZE', text: 'The request is too large' },
   duplicate: { http: 409, code: 'DUPLICATE', text: 'A record with this reference exists already' },
+  repeated: { http: 409, code: 'REQUEST_NOT_UNIQUE', text: 'A request with this id was sent before' },
   throttled: { http: 429, code: '', text: 'Too many requests' },
   busy: { http: 503, code: 'LOCKED', text: 'The company is locked by another process' },
   auth: { http: 401, code: '', text: 'The session has expired' },
@@ -81,6 +79,7 @@ const meanings: Record<FaultKind, Omit<ErrorPattern, 'match'>> = {
   unbalanced: { means: 'refused', problem: 'erp_unbalanced' },
   too_large: { means: 'refused', problem: 'erp_too_large' },
   duplicate: { means: 'duplicate' },
+  repeated: { means: 'repeated' },
   throttled: { means: 'throttled' },
   busy: { means: 'locked' },
   auth: { means: 'auth' },
@@ -97,10 +96,10 @@ const common: PlayedErp = {
   key: {
     unique: 'none',
     duplicate_reply: 'doubled',
-    replay_seconds: 'none',
     lookup: 'exact',
     lookup_lag_seconds: 0,
   },
+  request_id: null,
   write: {
     steps: 'one',
     atomic: 'entry',
@@ -142,7 +141,7 @@ function record(
   const merged = Object.fromEntries(
     Object.entries(common).map(([section, fields]) => {
       const given = differences[section as keyof PlayedErp];
-      const isWhole = typeof fields === 'string' || Array.isArray(fields);
+      const isWhole = typeof fields !== 'object' || fields === null || Array.isArray(fields);
       return [section, isWhole ? (given ?? fields) : { ...fields, ...(given as object | undefined) }];
     }),
   ) as unknown as PlayedErp;
@@ -157,6 +156,11 @@ function patternsOf(says: Record<FaultKind, SaidError>): ErrorPattern[] {
     return { match, ...meanings[kind] };
   });
 }
+
+const idempotency: NonNullable<Capabilities['request_id']> = {
+  ...{ header: 'Idempotency-Key', max: 50 },
+  ...{ on_repeat: 'replayed', remembered_seconds: 'unknown', survives: 'all' },
+};
 
 const journalDimensions: PlayedErp['dimensions'] = [
   { theirs: 'department', unknown: 'dropped' },
@@ -198,7 +202,8 @@ export const records: Record<string, FakeRecord> = {
   }),
   xero: record(
     {
-      key: { duplicate_reply: 'replayed', replay_seconds: 'unknown', lookup: 'scan_since' },
+      key: { lookup: 'scan_since' },
+      request_id: { ...idempotency, max: 128 },
       write: { atomic: 'batch', result_per_entry: false, max_entries: 25 },
       pace: {
         in_flight_per_company: 5,
@@ -222,11 +227,10 @@ export const records: Record<string, FakeRecord> = {
   quickbooks: record(
     {
       key: {
-        duplicate_reply: 'replayed',
-        replay_seconds: 'unknown',
         lookup: 'exact',
         lookup_lag_seconds: 5,
       },
+      request_id: { ...idempotency, header: 'requestid' },
       write: { max_entries: 30 },
       pace: {
         in_flight_per_company: 10,
@@ -275,6 +279,7 @@ export const records: Record<string, FakeRecord> = {
   }),
   netvisor: record({
     key: { lookup: 'scan_by_date', lookup_lag_seconds: 2 },
+    request_id: { ...idempotency, header: 'X-Netvisor-Authentication-TransactionId', on_repeat: 'refused' },
     vat: { mode: 'tagged_rows' },
     text: { encoding: 'iso-8859-15', lengths: { description: 255 }, forbidden: '' },
     imbalance: 'within_tolerance',
@@ -285,7 +290,8 @@ export const records: Record<string, FakeRecord> = {
     periods: { kinds: ['general', 'vat', 'purchase'] },
   }),
   e_conomic: record({
-    key: { duplicate_reply: 'replayed', replay_seconds: 3_600, lookup: 'scan_since' },
+    key: { lookup: 'scan_since' },
+    request_id: { ...idempotency, remembered_seconds: 3_600 },
     write: {
       steps: 'draft_then_post',
       atomic: 'batch',

@@ -115,7 +115,7 @@ export interface FakeServerOptions {
   /** Returns a number from 0 to 1. */
   random: () => number;
   flaws?: Flaws;
-  /** The seconds for which a repeated attempt gets the first answer, if the record does not say. */
+  /** The seconds for which the ERP remembers the id of a request, if the record does not say. */
   unknownReplaySeconds?: number;
   /** The state of an earlier process of the same ERP. */
   books?: FakeBooks;
@@ -151,9 +151,9 @@ export class FakeServer {
     this.time = options.time;
     this.#random = options.random;
     this.#flaws = options.flaws ?? noFlaws;
-    const replay = options.record.capabilities.key.replay_seconds;
-    this.#replaySeconds =
-      replay === 'none' ? 0 : replay === 'unknown' ? (options.unknownReplaySeconds ?? 3_600) : replay;
+    const { request_id: id } = options.record.capabilities;
+    const remembers = id === null || id.on_repeat === 'ignored' ? 0 : id.remembered_seconds;
+    this.#replaySeconds = remembers === 'unknown' ? (options.unknownReplaySeconds ?? 3_600) : remembers;
     const { books } = options;
     if (books === undefined) return;
     for (const entry of books.entries) this.#entries.set(entry.id, entry);
@@ -220,8 +220,11 @@ export class FakeServer {
     }
     const attempt = this.#remember(request);
     const outcome = await this.#work(request, work);
+    const { on_repeat: onRepeat, survives } = this.record.capabilities.request_id ?? {};
+    const isForgotten =
+      outcome === 'died' ? onRepeat !== 'refused' : outcome.error !== null && survives === 'successes';
     if (attempt !== null && outcome !== 'died') attempt.answer = outcome;
-    else if (request.kind === 'create') this.#attempts.delete(request.attemptId);
+    if (isForgotten && request.kind === 'create') this.#attempts.delete(request.attemptId);
     if (outcome !== 'died' && outcome.error !== null) this.#countError(outcome.error.kind);
     return outcome;
   }
@@ -252,7 +255,7 @@ export class FakeServer {
     if (kind !== 'throttled' && kind !== 'busy') this.#errorsAtMs.push(this.time.nowMs);
   }
 
-  /** The first answer to a repeated attempt; an error if its body differs. */
+  /** The first answer to a repeated attempt, or its refusal; an error if its body differs. */
   #replayed(request: ServerRequest): Answer | null {
     if (request.kind !== 'create' || this.#replaySeconds === 0) return null;
     const attempt = this.#attempts.get(request.attemptId);
@@ -261,6 +264,8 @@ export class FakeServer {
       this.misdeed(`attempt ${request.attemptId} came with another body`);
       return this.#failed({ kind: 'strange', ...strange('The idempotency key belongs to another request'), keys: [] });
     }
+    if (this.record.capabilities.request_id?.on_repeat === 'refused')
+      return this.#failed({ kind: 'repeated', ...this.record.says.repeated, keys: [] });
     if (attempt.answer !== null) return attempt.answer;
     return this.#failed({ kind: 'strange', ...strange('The first request is still in progress'), keys: [] });
   }

@@ -13,6 +13,7 @@ const file: Capabilities = {
     lookup: 'none',
     lookup_lag_seconds: 0,
   },
+  request_id: null,
   write: {
     steps: 'one',
     max_entries: 5_000,

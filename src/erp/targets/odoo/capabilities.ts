@@ -17,6 +17,7 @@ export const odooCapabilities: Capabilities = {
     lookup: 'exact',
     lookup_lag_seconds: 0,
   },
+  request_id: null,
   write: {
     steps: 'draft_then_post',
     max_entries: 100,

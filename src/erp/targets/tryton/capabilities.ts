@@ -8,6 +8,7 @@ import { longestText } from '../api/keyed-text.ts';
 export const trytonCapabilities: Capabilities = {
   kind: 'api',
   key: { unique: 'none', duplicate_reply: 'doubled', lookup: 'exact', lookup_lag_seconds: 0 },
+  request_id: null,
   write: {
     steps: 'draft_then_post',
     max_entries: 100,
