@@ -61,9 +61,9 @@ const prepaymentText = `'{"client":"https://clinic.example/api/0.1/client/' || n
 
 const mirrored = (kind: string, text: string, id: string, parent: string, from: string) => `
   insert into mirror_record (installation, kind, id, parent_id, version, modified, source_time, first_seen_at, content_hash, raw,
-    needs_rows, rows_fresh_from, rows_source_time)
+    needs_rows, rows_fresh_from, rows_source_time, number_key, id_needs_look)
   select CLINIC, '${kind}', ${id}, ${parent}, 1, day, day, day, 'past', (${text})::json,
-    ${kind === 'invoice' ? 'status = 3, case when status = 3 then day end, case when status = 3 then day end' : 'false, null, null'}
+    ${kind === 'invoice' ? 'status = 3, case when status = 3 then day end, case when status = 3 then day end, n::text' : 'false, null, null, null'}, false
   from ${from};`;
 
 const rows = `(values

@@ -650,6 +650,7 @@ CREATE INDEX erp_unit_due ON vetledger.erp_unit USING btree (installation, is_ba
 CREATE INDEX erp_unit_hand_over ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_approval));
 CREATE INDEX erp_unit_handed_over ON vetledger.erp_unit USING btree (installation, batch) WHERE (state = 'handed_over'::text);
 CREATE INDEX erp_unit_late ON vetledger.erp_unit USING btree (installation) WHERE (late_since IS NOT NULL);
+CREATE INDEX erp_unit_number ON vetledger.erp_unit USING btree (installation, erp_number) WHERE (erp_number IS NOT NULL);
 CREATE INDEX erp_unit_refused ON vetledger.erp_unit USING btree (installation) WHERE (state = 'refused'::text);
 CREATE INDEX erp_unit_settled ON vetledger.erp_unit USING btree (installation, settled_at) WHERE (state = ANY (ARRAY['delivered'::text, 'handed_over'::text, 'acknowledged'::text]));
 CREATE INDEX erp_unit_timely ON vetledger.erp_unit USING btree (company, unit_date) WHERE ((late_since IS NULL) AND (state = ANY (ARRAY['pending'::text, 'refused'::text])));
@@ -791,10 +792,14 @@ create table mirror_record (
   missing_at timestamp with time zone,
   missing_answer text,
   missing_many boolean not null default false,
+  number_key text,
+  id_needs_look boolean not null default true,
   constraint mirror_record_pkey PRIMARY KEY (installation, kind, id),
   constraint mirror_record_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'row'::text, 'payment'::text, 'prepayment'::text])))
 );
+CREATE INDEX mirror_record_id_needs_look ON vetledger.mirror_record USING btree (installation, id) WHERE ((kind = 'prepayment'::text) AND id_needs_look);
 CREATE INDEX mirror_record_missing ON vetledger.mirror_record USING btree (installation, kind, id) WHERE (missing_at IS NOT NULL);
+CREATE INDEX mirror_record_number ON vetledger.mirror_record USING btree (installation, number_key) WHERE (number_key IS NOT NULL);
 CREATE INDEX mirror_record_parent ON vetledger.mirror_record USING btree (installation, kind, parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX mirror_record_recent_invoices ON vetledger.mirror_record USING btree (installation, modified) WHERE ((kind = 'invoice'::text) AND needs_rows AND (gone_at IS NULL));
 CREATE INDEX mirror_record_stale_rows ON vetledger.mirror_record USING btree (installation, id) WHERE ((kind = 'invoice'::text) AND needs_rows AND (gone_at IS NULL) AND ((rows_source_time IS NULL) OR (rows_source_time < rows_fresh_from)));
@@ -926,6 +931,7 @@ create table reconcile_verdict (
   ok boolean not null,
   failing text[] not null,
   checked_at timestamp with time zone not null default clock_timestamp(),
+  chains_checked_at timestamp with time zone,
   constraint reconcile_verdict_pkey PRIMARY KEY (installation)
 );
 
@@ -1272,6 +1278,7 @@ create table write_back (
   constraint write_back_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'taken'::text, 'absent'::text]))),
   constraint write_back_value_is_check CHECK ((value_is = ANY (ARRAY['entry_id'::text, 'erp_number'::text, 'former'::text])))
 );
+CREATE INDEX write_back_number ON vetledger.write_back USING btree (installation, document_id) WHERE ((kind = 'prepayment'::text) AND (value_is = 'erp_number'::text));
 CREATE INDEX write_back_open ON vetledger.write_back USING btree (installation, kind, document_id) WHERE (state = ANY (ARRAY['pending'::text, 'failed'::text, 'taken'::text]));
 CREATE INDEX write_back_unread ON vetledger.write_back USING btree (installation, kind, document_id) WHERE (((state = 'done'::text) AND (read_back IS NULL)) OR (read_back = 'given_up'::text));
 

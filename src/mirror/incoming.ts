@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import { hasOffset, instantOf, occursTwice } from '../domain/dates.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
+import { externalIdField, externalIdIn } from '../records/external-id.ts';
 import { fieldMapOf, keptText } from '../records/field-map.ts';
+import type { JsonValue } from '../records/json.ts';
+import { numberKey } from '../records/printed-number.ts';
 import { recordOf } from '../records/schema.ts';
 import { finalStatus } from '../records/source-codes.ts';
 import type { SourceRecord } from '../records/types.ts';
@@ -29,7 +32,17 @@ export function incomingRecord(
     modified,
     mayBeLater: stamp !== null && modified !== null && !hasOffset(stamp) && occursTwice(modified, scope.timezone),
     needsRows: record.kind === 'invoice' && record.status === finalStatus,
+    numberKey: record.kind === 'invoice' && record.number !== null ? numberKey(record.number) || null : null,
+    idNeedsLook: kind === 'prepayment' && needsLook(scope, item),
   };
+}
+
+/** Whether the record has the field of the external id (a field without a parent is always there), but not the id of one of its entries. */
+function needsLook({ installation, dialect }: MirrorScope, { id, value }: IncomingPage['results'][number]): boolean {
+  const { isCarried, value: found } = externalIdIn(dialect, 'prepayment', value as JsonValue);
+  if (!isCarried) return !externalIdField(dialect, 'prepayment').includes('.');
+  const own = `${installation}/prepayment/${id}/`;
+  return found === null || !found.startsWith(own) || !/^\d+$/.test(found.slice(own.length));
 }
 
 /** The invoice that a row or payment belongs to, or that a credit note credits. */

@@ -109,9 +109,7 @@ interface Compared {
 }
 
 /** A stored record whose text has to be stored again, because the configuration keeps other fields of it now. */
-interface Rekept extends Touched {
-  raw: string;
-  hash: string;
+interface Rekept extends Touched, Pick<IncomingRecord, 'raw' | 'hash' | 'numberKey' | 'idNeedsLook'> {
   /** Whether the received record has a mapped field that was not kept before. */
   hasGained: boolean;
 }
@@ -160,7 +158,7 @@ async function compare(
   const replaced: Replacement[] = [];
   const rekept: Rekept[] = [];
   const compareStored = mapped(differing, comparisonCostOf, ({ next, stored, known, isSame }) => {
-    const { id } = next;
+    const { id, numberKey, idNeedsLook } = next;
     const raw = raws.get(id);
     if (raw === undefined) throw new Error(`${kind} ${id} has left the mirror while it was locked`);
     if (stored.fieldMap === map.version) {
@@ -176,9 +174,11 @@ async function compare(
       // it.
       const mayGain = contentHash(raw) === stored.contentHash;
       const hasGained = mayGain && keptText(previous, facts) !== keptText(next.value, facts);
-      rekept.push({ ...stored, raw: mayGain ? next.raw : version.previousRaw, hash: next.hash, hasGained });
+      const text = mayGain ? next.raw : version.previousRaw;
+      rekept.push({ ...stored, raw: text, hash: next.hash, numberKey, idNeedsLook, hasGained });
     } else {
-      rekept.push({ ...stored, raw: version.previousRaw, hash: stored.contentHash, hasGained: false });
+      const hash = stored.contentHash;
+      rekept.push({ ...stored, raw: version.previousRaw, hash, numberKey, idNeedsLook, hasGained: false });
       replaced.push({ next, stored, version });
     }
   });

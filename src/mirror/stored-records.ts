@@ -103,19 +103,23 @@ export async function keepByMap(
   installation: number,
   kind: RecordKind,
   fieldMap: string,
-  records: readonly { id: number; raw: string; hash: string }[],
+  records: readonly Pick<IncomingRecord, 'id' | 'raw' | 'hash' | 'numberKey' | 'idNeedsLook'>[],
 ): Promise<void> {
   if (records.length === 0) return;
   await execute(
     trx,
-    `update mirror_record m set raw = t.raw, content_hash = t.hash, field_map = ?
-     from rows from (unnest(?::bigint[]), unnest(?::text[]), json_array_elements(?::json)) as t(id, hash, raw)
+    `update mirror_record m set raw = t.raw, content_hash = t.hash, field_map = ?, number_key = t.number_key,
+       id_needs_look = t.id_needs_look
+     from rows from (unnest(?::bigint[]), unnest(?::text[]), json_array_elements(?::json), unnest(?::text[]), unnest(?::boolean[]))
+       as t(id, hash, raw, number_key, id_needs_look)
      where m.installation = ? and m.kind = ? and m.id = t.id`,
     [
       fieldMap,
       records.map(({ id }) => id),
       records.map(({ hash }) => hash),
       `[${records.map(({ raw }) => raw).join(',')}]`,
+      records.map(({ numberKey }) => numberKey),
+      records.map(({ idNeedsLook }) => idNeedsLook),
       installation,
       kind,
     ],
@@ -152,17 +156,19 @@ export async function upsert(
   await execute(
     trx,
     `insert into mirror_record (installation, kind, id, parent_id, version, modified, source_time, asked_at,
-       answered_at, first_seen_at, field_map, content_hash, raw, needs_rows, rows_fresh_from)
+       answered_at, first_seen_at, field_map, content_hash, raw, needs_rows, rows_fresh_from, number_key, id_needs_look)
      select ?, ?, t.id, t.parent_id, 1, t.modified, ?, ?, ?, ?, ?, t.hash, t.raw, t.needs_rows,
-       case when t.needs_rows then least(date_trunc('second', coalesce(t.modified, ?)) + interval '1 second', ?) end
+       case when t.needs_rows then least(date_trunc('second', coalesce(t.modified, ?)) + interval '1 second', ?) end,
+       t.number_key, t.id_needs_look
      from rows from (unnest(?::bigint[]), unnest(?::bigint[]), unnest(?::timestamptz[]), unnest(?::text[]),
-       json_array_elements(?::json), unnest(?::boolean[])) as t(id, parent_id, modified, hash, raw, needs_rows)
+       json_array_elements(?::json), unnest(?::boolean[]), unnest(?::text[]), unnest(?::boolean[]))
+       as t(id, parent_id, modified, hash, raw, needs_rows, number_key, id_needs_look)
      on conflict (installation, kind, id) do update set
        parent_id = excluded.parent_id, version = mirror_record.version + 1, modified = excluded.modified,
        source_time = excluded.source_time, asked_at = excluded.asked_at, answered_at = excluded.answered_at,
        field_map = excluded.field_map, content_hash = excluded.content_hash, raw = excluded.raw,
        needs_rows = excluded.needs_rows, rows_fresh_from = excluded.rows_fresh_from, rows_source_time = null,
-       gone_at = null`,
+       gone_at = null, number_key = excluded.number_key, id_needs_look = excluded.id_needs_look`,
     [
       installation,
       kind,
@@ -181,6 +187,8 @@ export async function upsert(
       // escapes.
       `[${records.map((record) => record.raw).join(',')}]`,
       records.map((record) => record.needsRows),
+      records.map((record) => record.numberKey),
+      records.map((record) => record.idNeedsLook),
     ],
   );
 }
@@ -200,9 +208,9 @@ export async function replaceByEchoes(
   await execute(
     trx,
     `update mirror_record m set version = m.version + 1, modified = t.modified, source_time = ?, asked_at = ?,
-       answered_at = ?, content_hash = t.hash, raw = t.raw, gone_at = null
-     from rows from (unnest(?::bigint[]), unnest(?::timestamptz[]), unnest(?::text[]), json_array_elements(?::json))
-       as t(id, modified, hash, raw)
+       answered_at = ?, content_hash = t.hash, raw = t.raw, gone_at = null, id_needs_look = t.id_needs_look
+     from rows from (unnest(?::bigint[]), unnest(?::timestamptz[]), unnest(?::text[]), json_array_elements(?::json), unnest(?::boolean[]))
+       as t(id, modified, hash, raw, id_needs_look)
      where m.installation = ? and m.kind = ? and m.id = t.id`,
     [
       sourceTime,
@@ -212,6 +220,7 @@ export async function replaceByEchoes(
       records.map(({ modified }) => modified),
       records.map(({ hash }) => hash),
       `[${records.map(({ raw }) => raw).join(',')}]`,
+      records.map(({ idNeedsLook }) => idNeedsLook),
       installation,
       kind,
     ],

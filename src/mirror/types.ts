@@ -50,6 +50,10 @@ export interface IncomingRecord {
    */
   mayBeLater: boolean;
   needsRows: boolean;
+  /** Of an invoice with a number, the key for searches. */
+  numberKey: string | null;
+  /** Whether the record of a prepayment has the field of the external id, but names none of its entries. */
+  idNeedsLook: boolean;
 }
 
 export interface SaveResult {

@@ -1,6 +1,8 @@
-import { date, integer, nullable, oneOf, text } from '../db/columns.ts';
+import { date, integer, json, nullable, oneOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
+import { readRecord } from '../mirror/read.ts';
 import type { Dialect } from '../records/dialect.ts';
+import { numberKey, printedNumber } from '../records/printed-number.ts';
 import {
   type CalendarDate,
   type DocumentKind,
@@ -46,39 +48,33 @@ export function documentOfCode(code: string): CodedDocument | null {
     : { installation: Number(installation), kind, id: Number(id), entry: n === undefined ? null : code };
 }
 
-/**
- * Finds invoices by their number in the mirror, posted or not, with and without prefix and with any separator. It reads
- * the records of all invoices, so it is only for interactive use, not for windows.
- */
+/** Finds invoices by their number in the mirror, posted or not, with and without prefix and with any separator. */
 async function invoicesNumbered(
   db: Connection,
   installations: readonly SearchedInstallation[],
   asked: string,
 ): Promise<Candidate[]> {
-  const plain = asked.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');
-  if (plain === '') return [];
+  const key = numberKey(asked);
+  if (key === '') return [];
+  // The key of the number is the end of the text: what comes before it may be the prefix.
+  const ends = Array.from(key, (_, at) => key.slice(at));
   const found: Candidate[] = [];
   for (const { id: installation, dialect } of installations) {
-    const { number, prefix } = dialect.fields.invoice;
     const invoices = await rows(
       db,
-      { id: integer, state: oneOf(documentStates), documentDate: nullable(date), prefix: nullable(text), number: text },
-      `select d.id, d.state, d.document_date as "documentDate", n.prefix, n.number
-       from mirror_record m
-         cross join lateral (select m.raw #>> ?::text[] as prefix, m.raw #>> ?::text[] as number) n
-         join document d on d.installation = m.installation and d.kind = m.kind and d.id = m.id
-       where m.installation = ? and m.kind = 'invoice' and n.number is not null and ? in (
-         regexp_replace(upper(n.number), '[^[:alnum:]]', '', 'g'),
-         regexp_replace(upper(coalesce(n.prefix, '') || n.number), '[^[:alnum:]]', '', 'g'))
-       order by d.id limit ?`,
-      [prefix.split('.'), number.split('.'), installation, plain, candidatesAtMost],
+      { id: integer, state: oneOf(documentStates), documentDate: nullable(date), raw: json },
+      `select d.id, d.state, d.document_date as "documentDate", m.raw
+       from mirror_record m join document d on d.installation = m.installation and d.kind = m.kind and d.id = m.id
+       where m.installation = ? and m.kind = 'invoice' and m.number_key is not null and m.number_key = any(?::text[])
+       order by d.id`,
+      [installation, ends],
     );
-    found.push(
-      ...invoices.map(({ prefix: before, number: own, ...invoice }) => ({
-        ...{ ...invoice, kind: 'invoice' as const, installation },
-        number: before ? `${before}-${own}` : own,
-      })),
-    );
+    const named = invoices.flatMap(({ raw, ...invoice }): Candidate[] => {
+      const { prefix, number } = readRecord('invoice', raw, dialect);
+      const isNamed = number !== null && [number, `${prefix ?? ''}${number}`].some((each) => numberKey(each) === key);
+      return isNamed ? [{ ...invoice, kind: 'invoice', installation, number: printedNumber({ prefix, number }) }] : [];
+    });
+    found.push(...named.slice(0, candidatesAtMost));
   }
   return found;
 }

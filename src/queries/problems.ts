@@ -61,14 +61,15 @@ type Installation = Pick<InstallationConfig, 'id' | 'decimals' | 'dialect' | 'ma
 
 /**
  * The problems of these installations' documents, oldest first, followed by other records that could not be stored or
- * written back.
+ * written back. Without `areNamed`, the number, customer and department of each document are null: a page reads those of its rows.
  */
 export async function documentProblems(
   db: Connection,
   installations: readonly Installation[],
+  { areNamed = true }: { areNamed?: boolean } = {},
 ): Promise<DocumentProblem[]> {
   const found: DocumentProblem[] = [];
-  for (const installation of installations) found.push(...combined(await outsideDocuments(db, installation)));
+  for (const installation of installations) found.push(...combined(await outsideDocuments(db, installation, areNamed)));
   const others = await otherProblems(
     db,
     installations.map(({ id }) => id),
@@ -81,7 +82,11 @@ export async function documentProblems(
   return [...found.sort((a, b) => (a.since?.getTime() ?? 0) - (b.since?.getTime() ?? 0)), ...others];
 }
 
-async function outsideDocuments(db: Connection, installation: Installation): Promise<DocumentProblem[]> {
+async function outsideDocuments(
+  db: Connection,
+  installation: Installation,
+  areNamed: boolean,
+): Promise<DocumentProblem[]> {
   const { id, decimals, dialect } = installation;
   const { nameOf } = await readAccountNames(db, installation);
   const found = await rows(
@@ -103,7 +108,7 @@ async function outsideDocuments(db: Connection, installation: Installation): Pro
      from document where installation = ? and ${hasOpenProblem} order by problem_since, kind, id`,
     [id],
   );
-  const parties = await whoAndWhere(db, id, dialect, found);
+  const parties = await whoAndWhere(db, id, dialect, areNamed ? found : []);
   const shown = (amount: string | null) => (amount === null ? null : formatExact(new Money(amount), decimals));
   return found.map((each) => {
     const { number = null, customer = null, department = null } = parties.get(`${each.kind}/${each.id}`) ?? {};
@@ -207,7 +212,8 @@ async function writeBackProblems(
 ): Promise<DocumentProblem[]> {
   const givenUp = await givenUpWriteBacks(db, installation);
   const problems: DocumentProblem[] = [];
-  for await (const { prepayment, found, wasShown, message } of writeBackFindings(db, installation, dialect)) {
+  const findings = writeBackFindings(db, installation, dialect, { areAll: false });
+  for await (const { prepayment, found, wasShown, message } of findings) {
     if (found !== 'another' && found !== 'lost') continue;
     const unseen = givenUp.get(prepayment);
     if (found === 'lost' && !wasShown && unseen === undefined) continue;

@@ -54,11 +54,12 @@ export async function remarksByCode(
   }));
 }
 
-/** The documents with a remark of this code, the oldest first. */
+/** The documents with a remark of this code, the oldest first. Without `areNamed`, without what their records say. */
 export async function remarkedDocuments(
   db: Connection,
   installations: readonly Installation[],
   code: string,
+  { areNamed = true }: { areNamed?: boolean } = {},
 ): Promise<RemarkedDocument[]> {
   const documents: RemarkedDocument[] = [];
   for (const { id: installation, decimals, dialect } of installations) {
@@ -73,7 +74,7 @@ export async function remarkedDocuments(
        where r.installation = ? and r.code = ? order by d.document_date nulls first, r.kind, r.id`,
       [installation, code],
     );
-    const parties = await whoAndWhere(db, installation, dialect, found);
+    const parties = await whoAndWhere(db, installation, dialect, areNamed ? found : []);
     for (const { kind, id, amount, ...each } of found) {
       const party = parties.get(`${kind}/${id}`) ?? unknownParty;
       documents.push({

@@ -10,8 +10,10 @@ import { UserError } from '../domain/errors.ts';
 import { Money, sum } from '../domain/money.ts';
 import { todoOf } from '../domain/problem-texts.ts';
 import type { LateDecisionKind } from '../posting/types.ts';
-import type { CalendarDate, InstallationId } from '../terms.ts';
+import type { CalendarDate } from '../terms.ts';
 import { deliveryProblems } from './delivery-status.ts';
+import { documentOfCode } from './find-document.ts';
+import { whoAndWhere } from './problem-documents.ts';
 import { type DocumentProblem, documentProblems, type OutsideDocument } from './problems.ts';
 import { type RemarkedDocument, remarkedDocuments } from './remarks.ts';
 
@@ -51,7 +53,10 @@ export type OpenFilter = Omit<LateFilter, 'decided' | 'kind'> & {
   text?: string;
 };
 
-/** Everything that is held, late, missing or refused, and meets the filter. Without a date first, then the oldest. */
+/**
+ * Everything that is held, late, missing or refused, and meets the filter. Without a date first, then the oldest. Number, client and
+ * department are null (`named`), unless the filter needs them.
+ */
 export async function openItems(
   db: Connection,
   installation: InstallationConfig,
@@ -59,18 +64,22 @@ export async function openItems(
   clock: () => Date,
 ): Promise<OpenItem[]> {
   const { id, timezone } = installation;
-  const problems = [...(await documentProblems(db, [installation])), ...(await deliveryProblems(db, [id]))];
+  const problems = [
+    ...(await documentProblems(db, [installation], { areNamed: false })),
+    ...(await deliveryProblems(db, [id])),
+  ];
   const late = await lateDocuments(db, id);
   const decisions = await decisionsOf(db, id, late);
   const today = dateIn(timezone, clock());
-  const items = problems.flatMap(each).map((problem) => itemOf(problem, { id, today, late, decisions }));
-  const found = items.filter((item) => matches(filter, item));
+  const around = { id, today, decisions, late: Map.groupBy(late, (each) => `${id}/${each.kind}/${each.id}`) };
+  const items = problems.flatMap(each).map((problem) => itemOf(problem, around));
+  const found = await itemsMeeting(db, installation, items, filter);
   const { account, amount, department } = filter;
   const isWeighed = account !== undefined || amount !== undefined || department !== undefined;
   return byDate(isWeighed ? await matchingEffects(db, installation, found, filter, clock) : found);
 }
 
-/** The documents with this remark that meet the filter. */
+/** The documents with this remark that meet the filter. Number, client and department as in `openItems`. */
 export async function remarkedItems(
   db: Connection,
   installation: InstallationConfig,
@@ -79,8 +88,39 @@ export async function remarkedItems(
   clock: () => Date,
 ): Promise<OpenItem[]> {
   const today = dateIn(installation.timezone, clock());
-  const found = (await remarkedDocuments(db, [installation], code)).map((each) => remarkOf(each, today));
-  return byDate(found.filter((item) => matches(filter, item) && matchesKnown(filter, item)));
+  const remarked = await remarkedDocuments(db, [installation], code, { areNamed: false });
+  const items = remarked.map((each) => remarkOf(each, today));
+  const found = await itemsMeeting(db, installation, items, filter);
+  return byDate(found.filter((item) => matchesKnown(filter, item)));
+}
+
+/** The items with number, client and department of their documents. */
+export async function named(
+  db: Connection,
+  { id, dialect }: InstallationConfig,
+  items: readonly OpenItem[],
+): Promise<OpenItem[]> {
+  const documents = items.flatMap((item) => documentOfCode(item.id) ?? []).filter(({ entry }) => entry === null);
+  const parties = await whoAndWhere(db, id, dialect, documents);
+  return items.map((item) => {
+    const { customer: client, number, department } = parties.get(item.id.slice(`${id}/`.length)) ?? {};
+    return client === undefined ? item : { ...item, client, number: number ?? null, department: department ?? null };
+  });
+}
+
+async function itemsMeeting(
+  db: Connection,
+  installation: InstallationConfig,
+  items: readonly OpenItem[],
+  filter: OpenFilter,
+): Promise<OpenItem[]> {
+  const found = items.filter((item) => matches(filter, item));
+  const { text, department } = filter;
+  if (text === undefined && department === undefined) return found;
+  const wanted = text?.toLowerCase() ?? '';
+  return (await named(db, installation, found)).filter(({ id, document, number, client, message }) =>
+    [id, document, number, client, message].some((each) => each?.toLowerCase().includes(wanted)),
+  );
 }
 
 /** The place of an item in the list, for the next page. */
@@ -186,17 +226,15 @@ async function matchingEffects(
   return items.filter((item) => matching.has(item));
 }
 
-function matches({ id: only, code, from, to, decided, text }: OpenFilter, item: OpenItem): boolean {
-  const { date, id, document, number, client, message } = item;
-  const wanted = text?.toLowerCase();
+/** Whether an item meets the filter, except for its text and what effects show. */
+function matches({ id: only, code, from, to, decided }: OpenFilter, item: OpenItem): boolean {
+  const { date, id } = item;
   return (
     (only === undefined || id === only) &&
     (code === undefined || item.code === code) &&
     (from === undefined || (date !== null && date >= from)) &&
     (to === undefined || (date !== null && date <= to)) &&
-    (decided === undefined || (item.decided !== null) === decided) &&
-    (wanted === undefined ||
-      [id, document, number, client, message].some((each) => each?.toLowerCase().includes(wanted)))
+    (decided === undefined || (item.decided !== null) === decided)
   );
 }
 
@@ -225,15 +263,15 @@ function each(problem: DocumentProblem): DocumentProblem[] {
 }
 
 interface Around {
-  id: InstallationId;
   today: CalendarDate;
-  late: readonly LateDocument[];
+  /** By the id of an item. */
+  late: ReadonlyMap<string, readonly LateDocument[]>;
   decisions: ReadonlyMap<string, readonly RecordedDecision[]>;
 }
 
-function itemOf(problem: DocumentProblem, { id: installation, today, late, decisions }: Around): OpenItem {
+function itemOf(problem: DocumentProblem, { today, late, decisions }: Around): OpenItem {
   const { id, document, code, message, todo, since, outside } = problem;
-  const own = late.find((of) => `${installation}/${of.kind}/${of.id}` === id && of.problem === code) ?? null;
+  const own = late.get(id)?.find((of) => of.problem === code) ?? null;
   const decided = decisions.get(`${own?.kind}/${own?.id}`)?.find(({ version }) => version === own?.version) ?? null;
   const date = outside?.date ?? own?.documentDate ?? null;
   return {

@@ -47,15 +47,18 @@ const shape = {
 
 /**
  * Equation E10 (ACCOUNTING): compares the mirror with the journal and the ERP's units, for each prepayment that was
- * written back and read since. Also finds our ids at other prepayments. Ordered by id.
+ * written back and read since. Also finds our ids at other prepayments. Ordered by id. Without `areAll`, only prepayments
+ * that can be `another` or `lost` are read, by what the mirror noted of each record.
  */
 export async function* writeBackFindings(
   db: Connection,
   installation: InstallationId,
   dialect: Dialect,
+  { areAll = true }: { areAll?: boolean } = {},
 ): AsyncGenerator<WriteBackFinding> {
+  const path = externalIdField(dialect, 'prepayment').split('.');
   for (let after = 0; ; ) {
-    const page = await readPage(db, installation, { after, path: externalIdField(dialect, 'prepayment').split('.') });
+    const page = await readPage(db, installation, { after, path, areAll });
     for (const each of page) {
       const finding = findingOf(installation, each);
       if (finding !== null) yield finding;
@@ -115,46 +118,48 @@ function quoted(value: string): string {
   return `“${visible(clip(value, longestQuoted))}”`;
 }
 
+/** Prepayments that can have another value or none, found by indexes: almost every record shows the id of one of its entries. */
+const lookedAt = `and m.id = any(array(
+    select id from mirror_record where installation = ? and kind = 'prepayment' and id_needs_look
+    union select document_id from write_back where installation = ? and kind = 'prepayment' and value_is = 'erp_number'))`;
+
 function readPage(
   db: Connection,
   installation: InstallationId,
-  { after, path }: { after: number; path: string[] },
+  { after, path, areAll }: { after: number; path: string[]; areAll: boolean },
 ): Promise<RowOf<typeof shape>[]> {
   return rows(
     db,
     shape,
-    // Almost every record shows the entry id that was written back and read since. These are left out first, because the other
-    // conditions read all units of the ERP.
+    // Almost every record shows the entry id that was written back and read since. These are left out first.
     `with shown as (
        select m.id, v.value, v.value is not null or m.raw #> ?::text[] is not null as carried, m.asked_at
        from mirror_record m cross join lateral (select nullif(m.raw #>> ?::text[], '') as value offset 0) v
        left join write_back w on w.installation = m.installation and w.kind = 'prepayment' and w.document_id = m.id
-       where m.installation = ? and m.kind = 'prepayment' and m.id > ? and m.gone_at is null
+       where m.installation = ? and m.kind = 'prepayment' and m.id > ? and m.gone_at is null ${areAll ? '' : lookedAt}
          and not coalesce(w.value_is = 'entry_id' and w.value = v.value and w.value like ? || '/prepayment/' || m.id || '/%'
            and (w.read_back is not null or w.state = 'done' and m.asked_at > w.written_at), false)
        order by m.id limit ?
-     ), numbers as materialized (
-       select distinct u.erp_number, e.document_id from entry e
-       left join summary_member m on m.entry_id = e.id
-       join erp_unit u on u.installation = e.installation and u.unit_id = coalesce(m.summary_id, e.id)
-       where e.installation = ? and e.kind = 'prepayment' and u.erp_number is not null
-     ), ours as materialized (
-       select distinct erp_number from erp_unit where installation = ? and erp_number is not null
      )
      select s.id, s.value, s.carried as "isCarried",
        case when b.value_is = 'entry_id' then b.value end as "entryId",
        case when b.value_is = 'erp_number' then b.value end as number,
        coalesce(b.read_back is not null or s.asked_at > b.written_at, false) as "isRead",
        coalesce(b.read_back = 'shown', false) as "wasShown",
-       own.erp_number is not null as "isOwnNumber", ours.erp_number is not null as "isOurNumber"
+       exists (
+         select from entry e left join summary_member m on m.entry_id = e.id
+         join erp_unit u on u.installation = e.installation and u.unit_id = coalesce(m.summary_id, e.id)
+         where e.installation = ? and e.kind = 'prepayment' and e.document_id = s.id and u.erp_number = s.value
+       ) as "isOwnNumber",
+       exists (select from erp_unit u where u.installation = ? and u.erp_number = s.value) as "isOurNumber"
      from shown s
      left join write_back b on b.installation = ? and b.kind = 'prepayment' and b.document_id = s.id
        and (b.state = 'done' or b.read_back is not null)
-     left join numbers own on own.document_id = s.id and own.erp_number = s.value
-     left join ours on ours.erp_number = s.value
      order by s.id`,
     [
-      ...[path.slice(0, -1), path, installation, after, String(installation), pageSize],
+      ...[path.slice(0, -1), path, installation, after],
+      ...(areAll ? [] : [installation, installation]),
+      ...[String(installation), pageSize],
       ...Array<InstallationId>(3).fill(installation),
     ],
   );

@@ -1,4 +1,5 @@
-import { type Connection, execute } from '../db/rows.ts';
+import { instant, texts } from '../db/columns.ts';
+import { type Connection, execute, maybeRow } from '../db/rows.ts';
 import type { InstallationId } from '../terms.ts';
 import type { InstallationReport } from './reconcile-report.ts';
 
@@ -36,11 +37,26 @@ export async function saveChainVerdict(
 ): Promise<void> {
   await execute(
     db,
-    `update reconcile_verdict v set failing = found.failing, ok = cardinality(found.failing) = 0
+    `update reconcile_verdict v set failing = found.failing, ok = cardinality(found.failing) = 0,
+       chains_checked_at = clock_timestamp()
      from (select array(select name from unnest(failing) with ordinality o(name, place)
              where name <> all(?::text[]) order by place) || ?::text[] as failing
            from reconcile_verdict where installation = ?) as found
      where v.installation = ?`,
     [[...chainNames], [...failing], installation, installation],
+  );
+}
+
+/** The stored result of the last check of an installation's chains and seals. Null before the first check. */
+export function chainVerdict(
+  db: Connection,
+  installation: InstallationId,
+): Promise<{ checkedAt: Date; failing: string[] } | null> {
+  return maybeRow(
+    db,
+    { checkedAt: instant, failing: texts },
+    `select chains_checked_at as "checkedAt", array(select name from unnest(failing) name where name = any(?)) as failing
+     from reconcile_verdict where installation = ? and chains_checked_at is not null`,
+    [[...chainNames], installation],
   );
 }

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordAction } from '../../src/actions/record.ts';
 import { execute } from '../../src/db/rows.ts';
+import type { InstallationReport } from '../../src/reconcile/reconcile-report.ts';
+import { saveChainVerdict, saveVerdicts } from '../../src/reconcile/verdict.ts';
 import { closePeriods } from '../support/closing.ts';
 import { useDatabase } from '../support/database.ts';
 import { type Browser, clinics, hostileName, openTestConsole, type TestConsole } from './support.ts';
@@ -80,15 +82,22 @@ test('a clinic without records has each part', async () => {
     expect(await page(`?part=${part}`, empty)).toContain('link 0 with 0 entries');
 });
 
-test('an action whose reason was deleted without an erasure breaks the chain', async () => {
-  expect(await page()).toContain('<dd>intact</dd>');
+test('the last check of the chains is shown with its age', async () => {
+  expect(await page()).toContain('<dd><span class="dim">not checked yet</span></dd>');
+  const equations = {} as InstallationReport['equations'];
+  await saveVerdicts(db, [{ installation: own, equations } as InstallationReport]);
+  expect(await page()).toContain('not checked yet');
+  await saveChainVerdict(db, own, []);
+  expect(await page()).toMatch(/<dd>no failure, checked [^<]* ago<\/dd>/);
+  await saveChainVerdict(db, own, ['chain']);
+  expect(await page()).toMatch(/<span class="needed">failure: chain, checked [^<]* ago<\/span>/);
+});
+
+test('a reason that was erased is shown as such', async () => {
   await execute(
     database.owner,
     `delete from action_reason where action_id = (select id from action where installation = ? and kind = 'decide_late')`,
     [own],
   );
-  const body = await page();
-  expect(body).not.toContain('<dd>intact</dd>');
-  expect(body).toMatch(/<span class="needed">action \d+: /);
   expect(tablesIn(await page('?kind=decide_late'))[1]?.rows[0]?.[4]).toBe('erased');
 });

@@ -123,12 +123,11 @@ function inClosedPeriod({ clinic }: SimulatedPractice, through: string | null): 
  * The record of a posted prepayment must contain its entry id, or the ERP's number. In a hostile source, a record without it must
  * be reported.
  */
-async function wrongNotes({ db, installation, practice, hostility, isHostile, held }: Judged): Promise<string[]> {
+async function wrongNotes(judged: Judged): Promise<string[]> {
+  const { db, installation, practice, hostility, isHostile, held } = judged;
   const prepayments = practice.clinic.prepayments.all();
   if (!isHostile) return wrongWriteBacks(db, installation.id, held, prepayments);
-  const named = new Set<number>();
-  for await (const { prepayment, found } of writeBackFindings(db, installation.id, installation.dialect))
-    if (found === 'another' || found === 'lost') named.add(prepayment);
+  const named = await problematic(judged, true);
   const failed = await query<{ id: number }>(
     db,
     `select document_id::int as id from write_back where installation = ? and state = 'failed'`,
@@ -143,6 +142,8 @@ async function wrongNotes({ db, installation, practice, hostility, isHostile, he
   const wrong = unread
     .filter(({ id }) => !hostility.unusable.has(`prepayment/${id}`))
     .map(({ id }) => `the source accepted the id of prepayment ${id}, and no window has read it back`);
+  const listed = await problematic(judged, false);
+  if ([...named].join() !== [...listed].join()) wrong.push(`E10 finds ${[...named]}, and problems list ${[...listed]}`);
   const entries = await entriesOfPrepayments(db, installation.id, held);
   for (const { id, external_info: info } of prepayments) {
     const { external_id: written } = info;
@@ -157,6 +158,14 @@ async function wrongNotes({ db, installation, practice, hostility, isHostile, he
       wrong.push(`prepayment ${id} names ${written} at the source, should name ${asked}`);
   }
   return wrong;
+}
+
+/** Prepayments with another value or none, by all records (E10), or by what the mirror noted of each (`problems`). */
+async function problematic({ db, installation }: Judged, areAll: boolean): Promise<Set<number>> {
+  const found = new Set<number>();
+  for await (const each of writeBackFindings(db, installation.id, installation.dialect, { areAll }))
+    if (each.found === 'another' || each.found === 'lost') found.add(each.prepayment);
+  return found;
 }
 
 /**

@@ -95,7 +95,9 @@ create table reconcile_verdict (
   ok boolean not null,
   -- The equations that do not hold; `chain` and `seals` if the journal was changed.
   failing text[] not null,
-  checked_at timestamptz not null default clock_timestamp()
+  checked_at timestamptz not null default clock_timestamp(),
+  -- When the chains and seals were checked last; null before the first check.
+  chains_checked_at timestamptz
 );
 
 -- The newest day on which a daemon reconciled an installation automatically (src/reconcile/turns.ts).
@@ -424,8 +426,14 @@ create table mirror_record (
   missing_answer text,
   -- Whether so many records of its list are missing that they are one problem (source_shrank).
   missing_many boolean not null default false,
+  -- Only for invoices: letters and digits of the number, without its prefix, in capitals, for searches. Null without a number.
+  number_key text,
+  -- Only for prepayments: whether problems look at the external id, because its field is there and names none of its entries.
+  id_needs_look boolean not null default true,
   primary key (installation, kind, id)
 );
+create index mirror_record_number on mirror_record (installation, number_key) where number_key is not null;
+create index mirror_record_id_needs_look on mirror_record (installation, id) where kind = 'prepayment' and id_needs_look;
 create index mirror_record_parent on mirror_record (installation, kind, parent_id) where parent_id is not null;
 -- The cost of a window depends on the changes, not on the size of the mirror: each query of a window has an index of
 -- only the rows that need work. This one finds stale row sets.
@@ -1386,6 +1394,8 @@ create table write_back (
   primary key (installation, kind, document_id)
 );
 create index write_back_open on write_back (installation, kind, document_id) where state in ('pending', 'failed', 'taken');
+-- Prepayments with a number of the ERP: problems look at each.
+create index write_back_number on write_back (installation, document_id) where kind = 'prepayment' and value_is = 'erp_number';
 -- Values that must still be looked up.
 create index write_back_unread on write_back (installation, kind, document_id)
   where (state = 'done' and read_back is null) or read_back = 'given_up';
@@ -1862,6 +1872,7 @@ create table erp_unit (
   constraint erp_unit_undo check ((undo_of is null) = (undo_n is null))
 );
 create index erp_unit_company_doubt on erp_unit (company) where state in ('sending', 'uncertain');
+create index erp_unit_number on erp_unit (installation, erp_number) where erp_number is not null;
 create index erp_unit_refused on erp_unit (installation) where state = 'refused';
 create index erp_unit_due on erp_unit (installation, is_backlog, kind, seq) where state = 'pending' and not needs_approval;
 create index erp_unit_approval on erp_unit (installation, unit_date) where state = 'pending' and needs_approval;

@@ -1,10 +1,9 @@
-import { brokenAction } from '../../../actions/verify.ts';
 import { recordedCloses } from '../../../ledger/close.ts';
 import { booksHead } from '../../../ledger/head.ts';
 import { lastSeal } from '../../../ledger/seals.ts';
 import { filedReturns } from '../../../ledger/vat-returns.ts';
 import { auditChoices, countActions, listActions } from '../../../queries/audit.ts';
-import { verdicts } from '../../../queries/verdict.ts';
+import { chainVerdict } from '../../../reconcile/verdict.ts';
 import { screenNames } from '../../../texts/console/console.ts';
 import type { Node } from '../../html.ts';
 import { csvFile, fileRows, numberAfter, pageOf, pageRows } from '../../parts/pages.ts';
@@ -26,17 +25,16 @@ export const auditRoutes: readonly Route[] = [
 ];
 
 async function show(request: InstallationRequest): Promise<Answer> {
-  const { db, installation, query } = request;
+  const { db, installation, query, now } = request;
   const { id } = installation;
   const part = readPart(query);
   if (query.csv !== undefined) return csvOf(request, part);
   const content = await contentOf(request, part);
   const shown = {
-    ...{ installation, part },
+    ...{ installation, part, now },
     head: await booksHead(db, id),
     seal: await lastSeal(db, id),
-    reconciled: (await verdicts(db, [installation])).get(id)?.reconciled ?? null,
-    broken: await brokenAction(db, id),
+    chains: await chainVerdict(db, id),
   };
   return { page: { title: () => screenNames.audit, body: () => auditView(shown, content()) } };
 }

@@ -1,12 +1,10 @@
-import type { BrokenAction } from '../../../actions/verify.ts';
 import type { InstallationConfig } from '../../../config/load-config.ts';
-import { shown } from '../../../languages/language.ts';
+import { currentLanguage } from '../../../languages/language.ts';
 import type { RecordedClose } from '../../../ledger/close.ts';
 import type { BooksHead } from '../../../ledger/head.ts';
 import type { lastSeal } from '../../../ledger/seals.ts';
 import type { FiledReturn } from '../../../ledger/vat-returns.ts';
-import type { Verdict } from '../../../queries/verdict.ts';
-import { chainNames } from '../../../reconcile/verdict.ts';
+import type { chainVerdict } from '../../../reconcile/verdict.ts';
 import { closeTexts } from '../../../texts/commands/closing.ts';
 import { signInNames, auditTexts as texts } from '../../../texts/console/audit.ts';
 import { roleNames } from '../../../texts/console/console.ts';
@@ -16,6 +14,7 @@ import { type Content, html, local, type Node } from '../../html.ts';
 import { facts } from '../../parts/facts.ts';
 import { pageLinks } from '../../parts/pages.ts';
 import { table } from '../../parts/table.ts';
+import { ago } from '../../parts/times.ts';
 import type { GrantedUser, RecordedSignIn } from '../../users/user-records.ts';
 import { type AuditPart, auditParts } from './filter.ts';
 
@@ -24,25 +23,19 @@ interface Shown {
   part: AuditPart;
   head: BooksHead;
   seal: Awaited<ReturnType<typeof lastSeal>>;
-  reconciled: Verdict['reconciled'];
-  broken: BrokenAction | null;
+  chains: Awaited<ReturnType<typeof chainVerdict>>;
+  now: Date;
 }
 
 /** What proves the books, above the chosen part. */
 export function auditView(of: Shown, content: Node): Node {
-  const { installation, part, head, broken } = of;
+  const { installation, part, head } = of;
   const path = `/${installation.id}/audit`;
   const fields: [string, Content][] = [
     [texts.head, html`<code>${texts.headText(head)}</code>`],
     [texts.summaries, html`<code>${texts.summariesText({ seq: head.summaries, hash: head.summaryHash })}</code>`],
     [texts.verified, verifiedText(of)],
     [texts.seal, sealText(of)],
-    [
-      texts.actionChain,
-      broken === null
-        ? texts.intact
-        : html`<span class="needed">${shown(broken.entryId)}: ${shown(broken.message)}</span>`,
-    ],
   ];
   return html`${facts(fields)}
     <p class="dim">${texts.verifiedNote}</p>
@@ -55,10 +48,11 @@ export function auditView(of: Shown, content: Node): Node {
     <section>${content}</section>`;
 }
 
-function verifiedText({ reconciled, installation }: Shown): Content {
-  if (reconciled === null) return html`<span class="dim">${texts.notChecked}</span>`;
-  const at = timeIn(installation.timezone)(reconciled.checked_at);
-  const failing = reconciled.failing.filter((name) => chainNames.some((each) => each === name));
+/** Each view would read all links, so the screen shows the stored result of the last check, with its age. */
+function verifiedText({ chains, now, installation }: Shown): Content {
+  if (chains === null) return html`<span class="dim">${texts.notChecked}</span>`;
+  const { checkedAt, failing } = chains;
+  const at = `${timeIn(installation.timezone)(checkedAt)}, ${ago(checkedAt, now, currentLanguage())}`;
   if (failing.length === 0) return texts.noFailure({ at });
   return html`<span class="needed">${texts.failure({ failing: failing.join(', '), at })}</span>`;
 }

@@ -1,5 +1,5 @@
 import { remarksByCode } from '../../../queries/remarks.ts';
-import { decisionOptions, openItems, placeOf, remarkedItems, sumsOf } from '../../../queries/to-decide.ts';
+import { decisionOptions, named, openItems, placeOf, remarkedItems, sumsOf } from '../../../queries/to-decide.ts';
 import { csvFile, fileRows, pageOf, pageRows } from '../../parts/pages.ts';
 import type { Answer, InstallationRequest, Route } from '../../route.ts';
 import { filterOf } from './filter.ts';
@@ -28,9 +28,14 @@ async function show({ db, installation, query, now, rights }: InstallationReques
       ? [...problems, ...(await remarkedItems(db, installation, code, filter, clock))]
       : problems;
   if (query.csv !== undefined)
-    return csvFile(`to-decide-${installation.id}.csv`, csvHeading, found.slice(0, fileRows).map(csvCells));
+    return csvFile(
+      `to-decide-${installation.id}.csv`,
+      csvHeading,
+      (await named(db, installation, found.slice(0, fileRows))).map(csvCells),
+    );
   const { after = '' } = query;
-  const { rows, next } = pageOf(found.filter((item) => placeOf(item) > after).slice(0, pageRows + 1), placeOf);
+  const page = pageOf(found.filter((item) => placeOf(item) > after).slice(0, pageRows + 1), placeOf);
+  const [rows, next] = [await named(db, installation, page.rows), page.next];
   const isWeighed = rows.length <= weighedAtMost;
   const options = isWeighed ? await decisionOptions(db, installation, rows, clock) : null;
   const sums = sumsOf(found);
