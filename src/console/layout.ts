@@ -1,5 +1,5 @@
 import type { InstallationConfig } from '../config/load-config.ts';
-import type { CalendarDate } from '../terms.ts';
+import type { lastClose } from '../ledger/close.ts';
 import type { Language } from '../texts/catalogue.ts';
 import { consoleErrors, consoleTexts, screenNames, signInTexts } from '../texts/console/console.ts';
 import type { ConsoleContext } from './context.ts';
@@ -14,8 +14,8 @@ import { formToken } from './users/tokens.ts';
 export interface Frame {
   rights: Rights;
   installation: InstallationConfig | null;
-  /** The last closed day of the installation's books. Null if no day is closed, or without an installation. */
-  closedThrough: CalendarDate | null;
+  /** The last close or reopening of the installation's books. Null if there is none, or without an installation. */
+  lastClose: Awaited<ReturnType<typeof lastClose>>;
   path: string;
 }
 
@@ -72,7 +72,7 @@ function head(session: Session, frame: Frame | null): Node {
       installation === null
         ? null
         : html`<span class="clinic">${installation.name ?? ''} <span class="id">${installation.id}</span></span>
-            <span class="period">${closedText(frame?.closedThrough ?? null)}</span>`
+            <span class="period">${periodText(frame?.lastClose ?? null)}</span>`
     }
     ${frame === null ? null : navigation(frame)}
     <span class="who">
@@ -82,8 +82,10 @@ function head(session: Session, frame: Frame | null): Node {
   </header>`;
 }
 
-function closedText(through: CalendarDate | null): string {
-  return through === null ? consoleTexts.booksOpen : consoleTexts.booksClosed({ through });
+function periodText(last: Frame['lastClose']): string {
+  if (last === null) return consoleTexts.booksOpen;
+  const { kind, through, by } = last;
+  return kind === 'close' ? consoleTexts.booksClosed({ through, by }) : consoleTexts.booksReopened({ through, by });
 }
 
 function navigation({ rights, installation, path }: Frame): Node {

@@ -13,7 +13,7 @@ import { dateIn } from '../domain/dates.ts';
 import { headersTimeoutMs, limitConnections } from '../http/connections.ts';
 import { listenAt } from '../http/listen.ts';
 import { inLanguage, languageOf, loadLanguage } from '../languages/language.ts';
-import { closedThrough } from '../ledger/close.ts';
+import { lastClose } from '../ledger/close.ts';
 import { type Language, languages } from '../texts/catalogue.ts';
 import { consoleTexts } from '../texts/console/console.ts';
 import { listenErrors } from '../texts/errors/listening.ts';
@@ -165,7 +165,7 @@ async function handle(
     const installation = await inForce(context, db, configured);
     return {
       answer: await (route as InstallationRoute).answer({ ...asked, installation }),
-      closed: await closedThrough(db, installation.id),
+      closed: await lastClose(db, installation.id),
     };
   };
   // A page has the figures of one snapshot. What changes something sees what others have just committed.
@@ -173,7 +173,7 @@ async function handle(
   const { answer, closed } = await inTransaction(context, visible, work, route.method === 'GET').finally(() => {
     if (isHeavy) busy.delete(session.subjectId);
   });
-  const frame: Frame = { rights, installation: configured, closedThrough: closed, path: request.url };
+  const frame: Frame = { rights, installation: configured, lastClose: closed, path: request.url };
   return sendAnswer(context, request, reply, common, answer, frame);
 }
 

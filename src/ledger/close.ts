@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type ActedBy, recordAction } from '../actions/record.ts';
 import { date, instant, integer, nullable, oneOf, storedJson, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
-import { type Connection, execute, row, rows } from '../db/rows.ts';
+import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
 import { dayAfter, daysFrom } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';
 import type { Ed25519Key } from '../domain/signature.ts';
@@ -208,6 +208,20 @@ export interface RecordedClose {
   /** The reason of a reopening; null for a close. */
   reason?: string | null;
   checklist?: unknown;
+}
+
+/** The last close or reopening of an installation, with the person's name. Null if its books were never closed. */
+export function lastClose(
+  db: Connection,
+  installation: InstallationId,
+): Promise<{ kind: RecordedClose['kind']; through: CalendarDate; by: string | null } | null> {
+  return maybeRow(
+    db,
+    { kind: oneOf(closeKinds), through: date, by: nullable(text) },
+    `select c.kind, c.through, a.subject as by from ledger_close c left join action a on a.id = c.action_id
+     where c.installation = ? order by c.seq desc limit 1`,
+    [installation],
+  );
 }
 
 /** The closes and reopenings of an installation, in order. */

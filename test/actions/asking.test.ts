@@ -127,5 +127,5 @@ test('the console asks only in the installations of its request, and ends no act
       await showInstallations(trx, [id]);
       await expireAction(trx, action);
     }),
-  ).rejects.toThrow(/permission denied/);
+  ).rejects.toThrow(/row-level security/);
 });

@@ -132,7 +132,7 @@ test('what was shown must still hold', async () => {
   const more = invoice('7.00', '3000');
   await window();
   const refused = await decide(...filter, '--shown', shown.hash);
-  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('It concerns 3 documents now') });
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('differ from those that were shown') });
   expect(await query(db, 'select id from late_decision')).toEqual([]);
   clinic.clinic.voidInvoice(more);
   await window();

@@ -1,6 +1,7 @@
 // The console in a real browser: signing in, each screen without errors, accessible, on a small screen, and signing out.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { Decimal } from 'decimal.js';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endAction } from '../../src/actions/record.ts';
@@ -12,6 +13,7 @@ import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoMapping } from '../support/demo-config.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
+import { SourceFigures } from '../support/source-figures.ts';
 import { query } from '../support/sql.ts';
 import { chromiumPath } from './chromium.ts';
 import { hostileName, now, openTestConsole, type TestConsole } from './support.ts';
@@ -106,6 +108,83 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', { timeout: 60_000 }, 
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('content');
+  });
+
+  describe('two persons in two browsers', () => {
+    let strict: TestConsole;
+    let acting: { stop(): Promise<void> };
+    let address: string;
+    const january = '2026-01';
+    const figures = () => new SourceFigures(clinic.clinic, 'Europe/Helsinki');
+
+    beforeAll(async () => {
+      strict = await openTestConsole(database, {}, { common: { two_persons: 'true' } });
+      address = await strict.app.listen({ host: '127.0.0.1', port: 0 });
+      const config = { ...(await loadConfig(clinic.config, clinic.env)), twoPersons: true };
+      const { db } = database;
+      const acts = new Acting({ db, promptDb: db, config, clock: () => now, log: createLog('silent') });
+      const timer = setInterval(() => acts.look(new AbortController().signal).catch(() => undefined), 200);
+      acting = { stop: async () => clearInterval(timer) };
+    });
+    afterAll(async () => {
+      await acting?.stop();
+      await strict?.close();
+    });
+    const signedIn = async (name: string) => {
+      const user = await strict.user(name, [['accountant', id]]);
+      const opened = await (await browser.newContext()).newPage();
+      await opened.goto(`${address}/link/${await makeLink(database.db, user, 'sign_in')}`);
+      await opened.click('button');
+      return opened;
+    };
+    const term = (of: Page, name: string) => of.locator('dt', { hasText: name }).locator('+ dd').textContent();
+
+    test('close January with the figures of the clinic, file its VAT return, and reopen it', async () => {
+      const [first, second] = [await signedIn('bertta'), await signedIn('cecilia')];
+      await first.goto(`${address}/${id}/month?month=${january}`);
+      await first.getByRole('link', { name: 'Close the books' }).click();
+      const tax = figures().totalVat(january);
+      expect(Number(tax)).toBeGreaterThan(0);
+      expect(await term(first, `VAT of the return ${january}`)).toBe(tax);
+      await first.fill('input[name=reason]', 'January complete');
+      await first.getByRole('button', { name: 'Close', exact: true }).click();
+      await first.getByText('waits for the approval of a second person').waitFor();
+      expect(await first.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+
+      await second.goto(`${address}/${id}/month?month=${january}`);
+      await second.getByRole('link', { name: /requested by bertta/ }).click();
+      expect(await term(second, `VAT of the return ${january}`)).toBe(tax);
+      await second.fill('input[name=reason]', 'checked');
+      await second.getByRole('button', { name: 'Approve' }).click();
+      await second.getByText('The action is done.').waitFor();
+      await first.goto(`${address}/${id}/month?month=${january}`);
+      expect(await first.textContent('main')).toContain('This month is closed.');
+      expect(await first.textContent('.period')).toBe('closed through 2026-01-31 by bertta');
+      expect(await first.locator('tr', { hasText: 'closed through 2026-01-31' }).textContent()).toContain('cecilia');
+      const open = figures()
+        .openItems('2026-01-31')
+        .reduce((sum, each) => sum.plus(each.open), new Decimal(0));
+      await first.getByRole('link', { name: 'Receivables' }).click();
+      expect(await first.locator('tfoot').first().textContent()).toContain(open.toFixed(2));
+
+      await first.goto(`${address}/${id}/month?month=${january}`);
+      await first.getByRole('link', { name: 'Mark the VAT return as filed' }).click();
+      await first.fill('input[name=reason]', 'OmaVero');
+      await first.getByRole('button', { name: 'Mark as filed' }).click();
+      await first.getByText('The action is done.').waitFor();
+
+      await second.goto(`${address}/${id}/month?month=${january}`);
+      await second.getByRole('link', { name: 'Reopen the books' }).click();
+      expect(await second.textContent('main')).toContain(`VAT returns are filed for ${january}.`);
+      await second.fill('input[name=reason]', 'a wrong statement');
+      await second.getByRole('button', { name: 'Reopen' }).click();
+      const asked = second.url();
+      await first.goto(asked);
+      await first.fill('input[name=reason]', 'agreed');
+      await first.getByRole('button', { name: 'Approve' }).click();
+      await first.getByText('The action is done.').waitFor();
+      expect(await first.textContent('.period')).toBe('reopened by cecilia; closed through 2025-12-31');
+    });
   });
 
   test('99 late documents are decided together once, although the network is cut in the request', async () => {

@@ -117,7 +117,7 @@ describe('two closes at the same moment', () => {
     expect(await closedThrough(db, installation)).toBe('2026-03-31');
     await expect(
       execute(db, `insert into ledger_close (installation, through) values (?, '2026-01-31')`, [installation]),
-    ).rejects.toThrow('already closed through 2026-03-31');
+    ).rejects.toThrow('closed through 2026-03-31 already');
   });
 
   it('of several installations in another order do not wait for each other for ever', async () => {

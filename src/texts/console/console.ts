@@ -8,7 +8,10 @@ export const consoleTexts = catalogue('console/console.consoleTexts', {
   screens: 'Screens',
   signOut: 'Sign out',
   booksOpen: 'no period is closed',
-  booksClosed: ({ through }: { through: string }) => `closed through ${through}`,
+  booksClosed: ({ through, by }: { through: string; by: string | null }) =>
+    `closed through ${through}${by === null ? '' : ` by ${by}`}`,
+  booksReopened: ({ through, by }: { through: string; by: string | null }) =>
+    `reopened${by === null ? '' : ` by ${by}`}; closed through ${through}`,
   filter: 'Filter',
   search: 'Search',
   all: 'all',
