@@ -103,15 +103,16 @@ async function policiesOf(trx: Connection): Promise<{ table: string; sees: strin
 }
 
 function seesOf(table: string): string {
-  const visible = `(select nullif(current_setting('${setting}', true), ''))`;
+  const visible = (type: string) => `((select nullif(current_setting('${setting}', true), '')::${type}[])::${type}[])`;
   if (globalTables.includes(table)) return 'true';
   const other = byOther[table];
   if (other !== undefined) return `exists (${other})`;
   const id = byEntryId[table];
-  // The sub-select is evaluated once per statement, and not once per row.
+  // The sub-select is evaluated once per statement. Outside it, the text of all installations would be parsed for each row.
+  // `+ 0` makes the condition a filter: as a part of an index search, it would sort all installations for each search.
   return id === undefined
-    ? `installation = any (${visible}::bigint[])`
-    : `split_part(${id}, '/', 1) = any (${visible}::text[])`;
+    ? `(installation + 0) = any ${visible('bigint')}`
+    : `split_part(${id}, '/', 1) = any ${visible('text')}`;
 }
 
 function protect(table: string, to: string, sees: string): string[] {

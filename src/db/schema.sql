@@ -1061,6 +1061,14 @@ create table source_period (
   constraint source_period_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'left'::text, 'failed'::text])))
 );
 
+create table source_usage (
+  installation bigint not null,
+  since date not null,
+  usage json not null,
+  read_at timestamp with time zone not null default clock_timestamp(),
+  constraint source_usage_pkey PRIMARY KEY (installation)
+);
+
 create table summary_entry (
   id text not null,
   installation bigint not null,

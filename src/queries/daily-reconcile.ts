@@ -6,6 +6,7 @@ import { priorities } from '../practice/budget.ts';
 import type { InstallationReport } from '../reconcile/reconcile-report.ts';
 import { type chainNames, saveChainVerdict } from '../reconcile/verdict.ts';
 import { type ChainReport, chainReport } from './ledger.ts';
+import { refreshUsage } from './mapping-shown.ts';
 import { type ReconcileNote, type ReconcilePorts, reconcileWithSource } from './reconcile.ts';
 import { type ReconcileErpPorts, reconcileWithErp } from './reconcile-erp.ts';
 
@@ -44,6 +45,7 @@ export async function reconcileDaily(
   const chain = await chainReport(db, id, { key: sealKey ?? undefined, signal });
   const broken = brokenNames(chain);
   await saveChainVerdict(db, id, broken);
+  await refreshUsage(db, installation, ports.clock());
   const whole = isApiTarget(installation.erp)
     ? await reconcileWithErp({ ...ports, clock: ports.erpClock }, own, [installation], {
         ...{ full: false, inSlices: true, signal },

@@ -24,15 +24,16 @@ export interface MappingComparison {
 
 /**
  * Compares what an installation's source uses, as in the mirror, with the accounts and names of a mapping. With
- * `since`, only documents of that day and later.
+ * `since`, only documents of that day and later. `read`: what the source uses, if it was read already.
  */
 export async function compareMapping(
   ports: AccountPorts,
   installation: InstallationConfig,
   mapping: Mapping,
   since: CalendarDate | null = null,
+  read: SourceUsage | null = null,
 ): Promise<MappingComparison & { usage: SourceUsage }> {
-  const usage = await sourceUsage(ports.db, installation, since);
+  const usage = read ?? (await sourceUsage(ports.db, installation, since));
   return {
     installation: installation.id,
     isLoaded: await hasRecords(ports.db, installation.id),

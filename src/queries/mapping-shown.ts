@@ -1,6 +1,8 @@
 import { mappingName } from '../bookkeeping/mapping-versions.ts';
+import { type StoredUsage, storeUsage } from '../bookkeeping/stored-usage.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import { loadChart } from '../config/mapping-files.ts';
+import type { Connection } from '../db/rows.ts';
 import { dateIn } from '../domain/dates.ts';
 import type { Money } from '../domain/money.ts';
 import { accountsNamed } from '../mapping/accounts-written.ts';
@@ -15,6 +17,7 @@ import { mappingShowTexts as texts } from '../texts/commands/mapping.ts';
 import { roleMeanings } from '../texts/mapping/meanings.ts';
 import { compareMapping, remarksOf } from './mapping-check.ts';
 import type { AccountPorts } from './owed-as-revenue.ts';
+import { sourceUsage } from './source-usage.ts';
 
 /** `account` is null if the mapping gives none. `earlier` is the account of the first day, if rules by date changed it. */
 interface ShownTarget {
@@ -61,12 +64,18 @@ interface Names {
 
 /**
  * Shows to which accounts the installation's mapping posts the records of the last 12 months. Names come from the chart of the mapping,
- * and for the practice's own numbers from its list. Throws ConfigError if the chart cannot be read.
+ * and for the practice's own numbers from its list. Throws ConfigError if the chart cannot be read. With `stored`, the records are not
+ * read again.
  */
-export async function showMapping(ports: AccountPorts, books: InstallationConfig, now: Date): Promise<ShownMapping> {
+export async function showMapping(
+  ports: AccountPorts,
+  books: InstallationConfig,
+  now: Date,
+  stored: StoredUsage | null = null,
+): Promise<ShownMapping> {
   const { id, mapping, mappingPath, timezone } = books;
-  const since = yearBefore(dateIn(timezone, now));
-  const compared = await compareMapping(ports, books, mapping, since);
+  const since = stored?.since ?? yearBefore(dateIn(timezone, now));
+  const compared = await compareMapping(ports, books, mapping, since, stored?.usage);
   const chart = await loadChart(mapping, mappingPath);
   const practice = new Map((await storedSourceAccounts(ports.db, id))?.map((one) => [one.number, one.description]));
   const names = { chart: chart?.chart ?? null, practice };
@@ -83,6 +92,12 @@ export async function showMapping(ports: AccountPorts, books: InstallationConfig
       ...faultsOf(written, names.chart).map(({ path, message }) => texts.fault({ path, message })),
     ],
   };
+}
+
+/** Reads what the records of the last 12 months use, and stores it for the console. */
+export async function refreshUsage(db: Connection, installation: InstallationConfig, now: Date): Promise<void> {
+  const since = yearBefore(dateIn(installation.timezone, now));
+  await storeUsage(db, installation.id, { since, usage: await sourceUsage(db, installation, since) });
 }
 
 function faultsOf(written: ReturnType<typeof accountsNamed>, chart: Chart | null) {

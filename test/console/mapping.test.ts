@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { roles } from '../../src/console/users/rights.ts';
+import { refreshUsage } from '../../src/queries/mapping-shown.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { Acting } from '../../src/windows/acting.ts';
 import { vetledger } from '../cli/support.ts';
@@ -54,6 +55,15 @@ test('payments by type have the counts and amounts of the records', async () => 
   expect(shown.reduce((sum, row) => sum + cents(row.at(-1)!), 0)).toBe(
     paid.reduce((sum, payment) => sum + cents(String(payment.paid)), 0),
   );
+});
+
+test('the tables have the numbers of the last daily turn, with their age', async () => {
+  const first = await page();
+  expect(first).not.toContain('were read');
+  await refreshUsage(database.db, clinic.installation, now);
+  const body = await page();
+  expect(body).toMatch(/Their numbers and amounts were read \d+ \w+ ago\./);
+  expect(tablesIn(body).slice(0, 4)).toEqual(tablesIn(first).slice(0, 4));
 });
 
 test('an account leads to its lines', async () => {

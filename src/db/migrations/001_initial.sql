@@ -81,6 +81,14 @@ create table source_account (
 );
 create index source_account_installation on source_account (installation);
 
+-- What the records of a year used, as the daily turn read it last, for the console (src/bookkeeping/stored-usage.ts).
+create table source_usage (
+  installation bigint primary key,
+  since date not null,
+  usage json not null,
+  read_at timestamptz not null default clock_timestamp()
+);
+
 -- The ERP's names of accounts, as `erp check` read them last (src/erp/account-names.ts).
 create table erp_account_name (
   installation bigint not null,

@@ -199,37 +199,36 @@ async function dueWorks(
     { installation: integer, left: integer, next_due_ms: nullable(integer) },
     // A recursive query walks from each waiting unit to its predecessors, and finds those that are stuck. Few units
     // have a predecessor.
-    `select i.id as installation, work.* from unnest(?::bigint[]) i(id) cross join lateral (
-     with recursive waiting as (
-       select unit_id, follows from erp_unit
-       where installation = i.id and state = 'pending' and not needs_approval and follows is not null
+    `with recursive waiting as (
+       select installation, unit_id, follows from erp_unit
+       where installation = any(?) and state = 'pending' and not needs_approval and follows is not null
      ), up as (
-       select w.unit_id, w.follows as at from waiting w
+       select w.installation, w.unit_id, w.follows as at from waiting w
        union
-       select up.unit_id, p.follows from up join erp_unit p on p.installation = i.id and p.unit_id = up.at
+       select up.installation, up.unit_id, p.follows from up
+       join erp_unit p on p.installation = up.installation and p.unit_id = up.at
        where p.state = 'pending' and not p.needs_approval and p.follows is not null
      ), behind as (
-       select up.unit_id,
+       select up.installation, up.unit_id,
          bool_or(p.state = 'refused' or (p.state = 'pending' and p.needs_approval)) as is_stuck,
          bool_or(p.state in ('pending', 'sending', 'uncertain')) as is_waiting
-       from up join erp_unit p on p.installation = i.id and p.unit_id = up.at group by up.unit_id
+       from up join erp_unit p on p.installation = up.installation and p.unit_id = up.at group by up.installation, up.unit_id
      ), open as (
-       select u.unit_id, u.not_before, coalesce(b.is_waiting, false) as is_waiting
-       from erp_unit u left join behind b on b.unit_id = u.unit_id
-       where u.installation = i.id and u.state = 'pending' and not u.needs_approval and not coalesce(b.is_stuck, false)
+       select u.installation, u.not_before, coalesce(b.is_waiting, false) as is_waiting
+       from erp_unit u left join behind b on b.installation = u.installation and b.unit_id = u.unit_id
+       where u.installation = any(?) and u.state = 'pending' and not u.needs_approval and not coalesce(b.is_stuck, false)
        union all
-       select unit_id, not_before, false from erp_unit where installation = i.id and state in ('sending', 'uncertain')
-     ), next as (
-       select coalesce(not_before, clock_timestamp()) as at from open where not is_waiting
+       select installation, not_before, false from erp_unit where installation = any(?) and state in ('sending', 'uncertain')
+     ), due as (
+       select installation, 1 as n, case when not is_waiting then coalesce(not_before, clock_timestamp()) end as at from open
        union all
-       (select clock_timestamp() from erp_unit
-        where installation = i.id and state = 'drafted' and coalesce(not_before, '-infinity') <= clock_timestamp() limit 1)
+       select installation, 0, clock_timestamp() from erp_unit
+       where installation = any(?) and state = 'drafted' and coalesce(not_before, '-infinity') <= clock_timestamp()
      )
-     select (select count(*)::int from open) as left,
-       (select case when min(at) is not null
-         then greatest(0, ceil(extract(epoch from min(at) - clock_timestamp()) * 1000))::bigint end from next) as next_due_ms
-     ) work`,
-    [installations],
+     select installation, sum(n)::int as left, case when min(at) is not null
+       then greatest(0, ceil(extract(epoch from min(at) - clock_timestamp()) * 1000))::bigint end as next_due_ms
+     from due group by installation`,
+    [installations, installations, installations, installations],
   );
   return new Map(found.map(({ installation, left, next_due_ms: nextDueMs }) => [installation, { left, nextDueMs }]));
 }

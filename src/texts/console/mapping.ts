@@ -4,6 +4,7 @@ import { catalogue } from '../catalogue.ts';
 export const mappingScreen = catalogue('console/mapping.mappingScreen', {
   inForce: ({ mapping, since }: { mapping: string; since: string }) =>
     `${mapping} is in force. The tables have the records dated from ${since} on.`,
+  readAt: ({ at }: { at: string }) => `Their numbers and amounts were read ${at}.`,
   fileDiffers: 'The mapping in force differs from the file of the configuration.',
   cases: 'Cases',
   case: 'case',

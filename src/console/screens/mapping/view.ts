@@ -26,6 +26,8 @@ interface Shown {
   shown: ShownMapping;
   rights: Rights;
   tables(): TargetTable[];
+  /** When the records were read. Null if they were read for this page. */
+  readAgo(): string | null;
   isFile: boolean;
   cases: readonly CaseResult[];
   versions: readonly MappingVersionInForce[];
@@ -34,8 +36,9 @@ interface Shown {
 
 export function mappingView(of: Shown): Node {
   const { shown, search, isFile } = of;
+  const readAgo = of.readAgo();
   const path = `/${shown.installation}/mapping`;
-  return html`<p>${texts.inForce({ mapping: shown.mapping, since: shown.since })}</p>
+  return html`<p>${texts.inForce({ mapping: shown.mapping, since: shown.since })} ${readAgo && texts.readAt({ at: readAgo })}</p>
     ${isFile ? null : html`<p>${texts.fileDiffers}</p>`} ${actionLinks(of)} ${warningsView(shown.warnings)}
     <form method="get" class="filters">
       ${field({ name: 'q', label: consoleTexts.search, type: 'search', value: search })}
