@@ -5,7 +5,7 @@ import type { FileOptions } from './file-options.ts';
 export type ErpConfig = { kind: 'ledger' } | ApiTargetConfig | FileTargetConfig;
 
 /** An ERP that vetledger reaches over its API. */
-export type ApiTargetConfig = TrytonConfig | OdooConfig;
+export type ApiTargetConfig = TrytonConfig | OdooConfig | ProcountorConfig;
 
 /** Settings of every target. */
 interface DeliveryConfig {
@@ -44,6 +44,13 @@ export interface OdooConfig extends ApiConfig {
   protocol: (typeof odooProtocols)[number];
 }
 
+/** `user` is the client's id, and `password` the company's API key. There is no `database`. */
+export interface ProcountorConfig extends ApiConfig {
+  kind: 'procountor';
+  company: string;
+  clientSecret: string;
+}
+
 export const fileFormats = ['csv', 'sie4', 'datev'] as const;
 
 export type FileTargetConfig = FileOptions &
@@ -63,7 +70,7 @@ export function givesNumbers(erp: ErpConfig): boolean {
 }
 
 export function isApiTarget(erp: ErpConfig): erp is ApiTargetConfig {
-  return erp.kind === 'tryton' || erp.kind === 'odoo';
+  return erp.kind === 'tryton' || erp.kind === 'odoo' || erp.kind === 'procountor';
 }
 
 export function isFileTarget(erp: ErpConfig): erp is FileTargetConfig {

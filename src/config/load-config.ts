@@ -250,14 +250,21 @@ function readErp(
     case 'ledger':
       return { kind };
     case 'tryton':
-    case 'odoo': {
+    case 'odoo':
+    case 'procountor': {
       const common = {
         ...{ from, auto, url: erp.url ?? '', database: erp.database ?? '', company: erp.company ?? null },
-        ...{ user: erp.user ?? '', password: erp.api_key ?? erp.password ?? '', post: erp.post ?? 'posted' },
+        ...{
+          user: erp.client_id ?? erp.user ?? '',
+          password: erp.api_key ?? erp.password ?? '',
+          post: erp.post ?? 'posted',
+        },
         ...{ ownedAccounts: erp.owned_accounts ?? [], closeSourcePeriods: erp.close_source_periods },
         timeoutSeconds: erp.timeout_seconds ?? 120,
       };
       if (kind === 'tryton') return { kind, ...common };
+      if (kind === 'procountor')
+        return { kind, ...common, company: erp.company ?? '', clientSecret: erp.client_secret ?? '' };
       return { kind, ...common, protocol: erp.protocol ?? (erp.api_key === undefined ? 'jsonrpc' : 'json2') };
     }
     default: {

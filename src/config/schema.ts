@@ -32,9 +32,11 @@ const auth = z
 const erp = z
   .strictObject({
     kind: z
-      .enum(['ledger', 'tryton', 'odoo', ...fileFormats], { error: 'must be ledger, tryton, odoo, csv, sie4 or datev' })
+      .enum(['ledger', 'tryton', 'odoo', 'procountor', ...fileFormats], {
+        error: 'must be ledger, tryton, odoo, procountor, csv, sie4 or datev',
+      })
       .describe(
-        '`ledger`: only the books in PostgreSQL. `tryton`, `odoo`: a server of that ERP. `csv`, `sie4`, `datev`: files.',
+        '`ledger`: only the books in PostgreSQL. `tryton`, `odoo`, `procountor`: that ERP. `csv`, `sie4`, `datev`: files.',
       ),
     url: text
       .refine(isWebAddress, 'must be an http:// or https:// address without user, password, query or fragment')
@@ -47,7 +49,11 @@ const erp = z
     password: text.optional().describe(`Password of the API user; for Odoo also an API key. ${onlyFromEnvironment}`),
     api_key: text
       .optional()
-      .describe(`Odoo 19: key of the API user for /json/2, instead of user and password. ${onlyFromEnvironment}`),
+      .describe(
+        `Odoo 19: key of the API user for /json/2, instead of user and password. Procountor: key of the company. ${onlyFromEnvironment}`,
+      ),
+    client_id: text.optional().describe('Procountor: id of the API client.'),
+    client_secret: text.optional().describe(`Procountor: secret of the API client. ${onlyFromEnvironment}`),
     protocol: z
       .enum(odooProtocols, { error: 'must be jsonrpc or json2' })
       .optional()
@@ -85,19 +91,22 @@ const erp = z
     const needed: Record<string, string[]> = {
       tryton: ['url', 'database', 'user', 'password'],
       odoo: isKeyed ? ['url', 'database', 'api_key'] : ['url', 'database', 'user', 'password'],
+      procountor: ['url', 'company', 'client_id', 'client_secret', 'api_key'],
     };
     for (const key of missing(needed[erp.kind] ?? [])) {
       context.addIssue({ code: 'custom', path: [key], message: `is required for kind ${erp.kind}` });
     }
     const api = ['url', 'database', 'company', 'user', 'password', 'post', 'owned_accounts', 'timeout_seconds'];
     const keyed = ['url', 'database', 'company', 'api_key', 'protocol', 'post', 'owned_accounts', 'timeout_seconds'];
+    const client = ['url', 'company', 'client_id', 'client_secret', 'api_key', 'post', 'timeout_seconds'];
     const files = ['folder', 'options'];
     const own: Record<string, readonly string[]> = {
       ledger: [],
       tryton: api,
       odoo: isKeyed ? keyed : [...api, 'protocol'],
+      procountor: client,
     };
-    for (const key of new Set([...api, ...keyed, ...files])) {
+    for (const key of new Set([...api, ...keyed, ...client, ...files])) {
       if (!(key in erp) || (own[erp.kind] ?? files).includes(key)) continue;
       const of = erp.kind === 'odoo' && isKeyed ? 'odoo with an api_key' : erp.kind;
       context.addIssue({ code: 'custom', path: [key], message: `is not a key of kind ${of}` });

@@ -57,11 +57,12 @@ export interface Capabilities {
   };
   /**
    * `from_net`, `from_gross`: entries have no VAT lines, and the ERP computes the VAT of each line from its net or gross
-   * amount. `rounding`: of that VAT, `half_up` being half away from zero.
+   * amount. `rounding`: of that VAT, `half_up` being half away from zero. `shows`: whether a read-back has the VAT lines
+   * that the ERP posted, or only the lines as they were sent.
    */
   vat: { tolerance_minor: number } & (
     | { mode: 'explicit_rows' | 'tagged_rows' }
-    | { mode: 'from_net' | 'from_gross'; rounding: 'half_up' | 'half_even' }
+    | { mode: 'from_net' | 'from_gross'; rounding: 'half_up' | 'half_even'; shows: 'posted' | 'sent' }
   );
   periods: {
     readable: boolean;

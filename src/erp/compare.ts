@@ -31,7 +31,9 @@ export interface CompareOptions {
  * sides. VAT amounts may differ by the tolerance that the target declares. The date must be equal, because some ERPs
  * move it.
  */
-export function compareEntry(entry: ErpEntry, found: FoundEntry, options: CompareOptions): Difference[] {
+export function compareEntry(whole: ErpEntry, found: FoundEntry, options: CompareOptions): Difference[] {
+  const { vat } = options.capabilities;
+  const entry = 'shows' in vat && vat.shows === 'sent' ? { ...whole, lines: whole.sentLines ?? whole.lines } : whole;
   const differences: Difference[] = [];
   if (found.state === 'void') differences.push({ what: 'state', message: differenceTexts.voided });
   if (found.date !== entry.date) {

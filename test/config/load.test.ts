@@ -398,3 +398,25 @@ describe('an Odoo as ERP', () => {
     [', api_key: in-clear', /in the file itself/],
   ])('%s is refused', async (text, message) => expect(erpOf(text)).rejects.toThrow(message));
 });
+
+describe('a Procountor as ERP', () => {
+  const words =
+    'kind: procountor, url: "https://procountor.example/api/", company: Clinic, client_id: us, client_secret: "${SECRET}"';
+  const secrets = { SECRET: 'secret-from-outside', KEY: 'key-from-outside' };
+  const erpOf = async (text: string) => {
+    const file = write(good.replace('{kind: ledger}', `{${words}${text}}`));
+    return (await loadConfig(file, { ...env, ...secrets })).installations[0]!.erp;
+  };
+
+  test('has a client and the key of one company', async () =>
+    expect(await erpOf(', api_key: "${KEY}"')).toMatchObject({
+      ...{ kind: 'procountor', url: 'https://procountor.example/api', company: 'Clinic', user: 'us' },
+      ...{ clientSecret: secrets.SECRET, password: secrets.KEY, post: 'posted' },
+    }));
+
+  test.each([
+    ['', /erp\.api_key is missing/],
+    [', api_key: in-clear', /in the file itself/],
+    [', api_key: "${KEY}", database: clinic', /database is not a key of kind procountor/],
+  ])('%s is refused', async (text, message) => expect(erpOf(text)).rejects.toThrow(message));
+});

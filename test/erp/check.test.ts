@@ -200,7 +200,7 @@ test.each<[what: string, mode: 'from_net' | 'explicit_rows', Partial<Mapping['po
   ['VAT on sales', 'from_net', {}, []],
   ['VAT on payment in an ERP with VAT lines', 'explicit_rows', { ...onPayment, ...atReceipt }, []],
 ])('an ERP that computes VAT has VAT on sales only: %s', async (_, mode, policies, refused) => {
-  const capabilities = capabilitiesOf({ vat: { mode, rounding: 'half_up', tolerance_minor: 0 } });
+  const capabilities = capabilitiesOf({ vat: { mode, rounding: 'half_up', shows: 'posted', tolerance_minor: 0 } });
   const { faults } = await check({}, { capabilities, policies });
   expect(faults.map(({ name }) => name)).toEqual(refused);
   for (const { message, todo } of faults) {

@@ -25,7 +25,7 @@ const mapping = mappingOf({
 
 function capabilities(mode: Mode, rounding: Rounding): Capabilities {
   const normalises: Capabilities['read_back'] = { by: 'id', normalises: ['merged_lines'] };
-  return capabilitiesOf({ vat: { mode, rounding, tolerance_minor: 0 }, read_back: normalises });
+  return capabilitiesOf({ vat: { mode, rounding, shows: 'posted', tolerance_minor: 0 }, read_back: normalises });
 }
 
 export function told(unit: GeneralLedgerUnit, mode: Mode, rounding: Rounding) {

@@ -5,6 +5,7 @@ import { ConfigError } from '../../domain/errors.ts';
 import { deliveryErrors } from '../../texts/errors/deliveries.ts';
 import type { ErpTarget } from '../port.ts';
 import { openOdoo } from './odoo/index.ts';
+import { openProcountor } from './procountor/index.ts';
 import { openTryton } from './tryton/index.ts';
 
 export interface TargetPorts {
@@ -16,5 +17,6 @@ export interface TargetPorts {
 export function openTarget({ erp }: InstallationConfig, ports: TargetPorts): ErpTarget {
   if (erp.kind === 'tryton') return openTryton(erp, ports);
   if (erp.kind === 'odoo') return openOdoo(erp, ports);
+  if (erp.kind === 'procountor') return openProcountor(erp, ports);
   throw new ConfigError(deliveryErrors.kindUnknown({ kind: erp.kind }));
 }

@@ -30,6 +30,21 @@ export const trytonTerms = catalogue('findings/erp-records.trytonTerms', {
   right: 'the group Accounting',
 });
 
+/** How the messages about Procountor name its records. Its entries have no parties. */
+export const procountorTerms = catalogue('findings/erp-records.procountorTerms', {
+  erp: 'Procountor',
+  party: {
+    one: 'partner',
+    many: 'partners',
+    ours: 'code',
+    theirs: 'code',
+    tried: 'partner',
+    isInactive: 'is not active',
+  },
+  record: { code: 'name', isInactive: 'is not active', activate: 'Activate' },
+  right: 'the rights to receipts and their approval',
+});
+
 interface Named {
   erp: string;
   kind: string;

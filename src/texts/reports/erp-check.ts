@@ -49,6 +49,7 @@ export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
   checkOdooLogin:
     'Check that Odoo is running. Check erp.url, erp.database, the user, the password or API key, and erp.company.',
   checkTrytonLogin: 'Check erp.database, erp.user, the password and erp.company.',
+  checkProcountorLogin: 'Check erp.url, erp.client_id, erp.client_secret, erp.api_key and erp.company.',
   tested: ({ erp, version }: { erp: string; version: string }): string => `vetledger is tested with ${erp} ${version}`,
   testedUpTo: ({ erp, version }: { erp: string; version: number }): string =>
     `vetledger is tested with ${erp} up to version ${version}`,

@@ -69,7 +69,7 @@ export interface Fault {
 export interface ResolvedEntry<W extends RecordTypes> {
   entry: ErpEntry;
   journal: W['journal'];
-  /** The lines with the ERP's ids, in the order of the entry's lines. */
+  /** The lines with the ERP's ids, in the order of the lines to send (`sentLines`, or `lines`). */
   lines: ResolvedLine<W>[];
 }
 
@@ -105,7 +105,7 @@ export interface ErpTerms {
 export type KeyLookUp = (keys: readonly KeyToFind[], request: RequestOptions) => Promise<FoundEntry[]>;
 
 /** Reads from an ERP with an API. Each method throws ErpError. */
-export interface ErpReader<W extends RecordTypes> extends Pick<ErpTarget, 'read'> {
+export interface ErpReader extends Pick<ErpTarget, 'read'> {
   /** Look-ups by key, in the order of their use. Each receives the keys that the ones before did not find. */
   lookUps(request: RequestOptions): Promise<KeyLookUp[]>;
   /**
@@ -113,12 +113,16 @@ export interface ErpReader<W extends RecordTypes> extends Pick<ErpTarget, 'read'
    * one.
    */
   keyed(which: KeyedQuery, request: RequestOptions): Promise<KeyedText[]>;
+}
+
+/** Matches lines, or undoes it. The caller has checked that this is allowed. */
+export interface LineMatching<W extends RecordTypes> {
   /** Lines by id; missing ones are left out. */
   lines(ids: readonly string[], request: RequestOptions): Promise<W['line'][]>;
-  balances: ErpBooks['balances'];
-  /** `entries` and `copies` may return more than ErpBooks requires; target.ts filters them. */
-  entries: ErpBooks['entries'];
-  copies: NonNullable<ErpBooks['copies']>;
+  /** Matches the lines of each group with each other. */
+  match(groups: readonly (readonly W['line'][])[], request: WriteOptions): Promise<void>;
+  /** Undoes the matches of these lines. Each of the lines is matched. */
+  unmatch(lines: readonly W['line'][], request: WriteOptions): Promise<void>;
 }
 
 /** An entry without its lines. `text` may contain our key. */
@@ -132,7 +136,12 @@ export interface ErpApi<W extends RecordTypes>
   extends Pick<ErpTarget, 'capabilities' | 'post' | 'withdrawDrafts' | 'periods' | 'expiries' | 'close'> {
   readonly terms: ErpTerms;
   readonly records: RecordSource<W>;
-  readonly reader: ErpReader<W>;
+  readonly reader: ErpReader;
+  /**
+   * `entries` and `copies` may return more than ErpBooks requires; target.ts filters them. Absent if the books cannot be
+   * read.
+   */
+  readonly books?: Required<ErpBooks>;
   /** The configured company: its unique id, and the currency of its books. The answer is cached. */
   company(request: RequestOptions): Promise<{ id: string; currency: string }>;
   /**
@@ -158,10 +167,10 @@ export interface ErpApi<W extends RecordTypes>
   create(entries: readonly ResolvedEntry<W>[], request: WriteOptions): Promise<(number | string)[]>;
   /** Creates clients under these names. `code` is our id of the client. */
   createParties(parties: readonly { code: ErpParty['code']; name: string }[], request: WriteOptions): Promise<void>;
-  /** Matches the lines of each group with each other. The caller has checked that this is allowed. */
-  match(groups: readonly (readonly W['line'][])[], request: WriteOptions): Promise<void>;
-  /** Undoes the matches of these lines. Each of the lines is matched. */
-  unmatch(lines: readonly W['line'][], request: WriteOptions): Promise<void>;
+  /** Absent if the ERP cannot match lines. */
+  readonly matching?: LineMatching<W>;
+  /** The text of an entry with its key, if it is not the one of keyed-text.ts. */
+  textOf?(entry: ErpEntry): string;
   check(plan: CheckPlan, request: RequestOptions): ErpChecks<W>;
 }
 

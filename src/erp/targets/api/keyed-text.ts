@@ -9,11 +9,13 @@ export const longestText = 200;
 
 /**
  * The text of an entry: its description, the unit's id (for `vetledger explain`), and the key in brackets, by which the
- * entry is found.
+ * entry is found. `longest`: maximum length of the whole text.
  */
-export function keyedText({ description, reference, unitId, key }: ErpEntry): string {
+export function keyedText({ description, reference, unitId, key }: ErpEntry, longest?: number): string {
   const number = reference !== null && !description.includes(reference) ? `${reference} ` : '';
-  return `${clip(visible(`${number}${description}`), longestText)} · ${unitId} ${keyText(key)}`;
+  const end = ` · ${unitId} ${keyText(key)}`;
+  const most = longest === undefined ? longestText : Math.max(0, longest - end.length);
+  return `${clip(visible(`${number}${description}`), most)}${end}`;
 }
 
 /** The text without the key, as a read-back compares it. */

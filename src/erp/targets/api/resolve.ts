@@ -60,7 +60,7 @@ async function wordsOf<W extends RecordTypes>(
   entries: readonly ErpEntry[],
   request: RequestOptions,
 ): Promise<Known<W>> {
-  const lines = entries.flatMap((entry) => entry.lines);
+  const lines = entries.flatMap(linesToSend);
   const parties = lines.flatMap(({ party }) => party ?? []);
   const codesOf = (areOurs: boolean) =>
     new Set(parties.filter(({ isOurs }) => isOurs === areOurs).map(({ code }) => code));
@@ -73,6 +73,11 @@ async function wordsOf<W extends RecordTypes>(
     ours: await records.ourParties(codesOf(true), request),
     theirs: await records.parties(codesOf(false), request),
   };
+}
+
+/** The lines that a target sends. */
+function linesToSend({ lines, sentLines }: ErpEntry): ErpLine[] {
+  return sentLines ?? lines;
 }
 
 function dimensionNames({ dimensions }: Pick<ErpLine, 'dimensions'>): DimensionName[] {
@@ -101,7 +106,7 @@ class EntryResolver<W extends RecordTypes> {
     const entry = this.#entry;
     const { journal: kind } = erpRecordFindings;
     const journal = this.#one(this.#known.journals.get(entry.journal), 'erp_journal_unknown', kind, entry.journal);
-    const lines = entry.lines.flatMap((line) => this.#line(line, journal) ?? []);
+    const lines = linesToSend(entry).flatMap((line) => this.#line(line, journal) ?? []);
     if (this.problem !== null || journal === null || this.missing.length > 0) return null;
     return { entry, journal, lines };
   }

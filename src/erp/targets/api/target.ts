@@ -20,7 +20,7 @@ import {
   type WriteOptions,
 } from '../../port.ts';
 import { checkErp } from './check.ts';
-import type { ErpApi, RecordTypes } from './erp-api.ts';
+import type { ErpApi, LineMatching, RecordTypes } from './erp-api.ts';
 import { keyedText, unitAndKeyIn, withoutKey } from './keyed-text.ts';
 import { type Resolved, resolveEntries, throwFirst } from './resolve.ts';
 
@@ -32,28 +32,32 @@ const longestPartyName = 200;
 export class ApiTarget<W extends RecordTypes> implements ErpTarget {
   readonly capabilities: ErpTarget['capabilities'];
   readonly company: CompanyRef;
-  readonly matching: NonNullable<ErpTarget['matching']>;
-  readonly books: ErpBooks;
+  readonly matching?: NonNullable<ErpTarget['matching']>;
+  readonly books?: ErpBooks;
   readonly #api: ErpApi<W>;
 
   constructor(company: CompanyRef, api: ErpApi<W>) {
     this.capabilities = api.capabilities;
     this.company = company;
     this.#api = api;
-    this.matching = {
-      match: (groups, request) => this.#match(groups, request),
-      unmatch: (groups, request) => this.#unmatch(groups, request),
-      unmatchable: (accounts, request) => this.#unmatchable(accounts, request),
-    };
+    const { matching, books } = api;
+    if (matching !== undefined) {
+      this.matching = {
+        match: (groups, request) => this.#match(matching, groups, request),
+        unmatch: (groups, request) => this.#unmatch(matching, groups, request),
+        unmatchable: (accounts, request) => this.#unmatchable(accounts, request),
+      };
+    }
+    if (books === undefined) return;
     this.books = {
-      balances: (range, request) => api.reader.balances(range, request),
+      balances: (range, request) => books.balances(range, request),
       entries: (which, request) => {
         const named = new Set(which.accounts);
         const isWanted = ({ key, lines }: FoundEntry) =>
           key !== null || lines.some(({ account }) => named.has(account));
-        return pagesOf(api.reader.entries(which, request), isWanted);
+        return pagesOf(books.entries(which, request), isWanted);
       },
-      copies: (which, request) => pagesOf(api.reader.copies(which, request), ({ key }) => key === null),
+      copies: (which, request) => pagesOf(books.copies(which, request), ({ key }) => key === null),
     };
   }
 
@@ -63,7 +67,7 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
   }
 
   describe(entry: ErpEntry): string {
-    return withoutKey(keyedText(entry), entry.key);
+    return withoutKey(this.#api.textOf?.(entry) ?? keyedText(entry), entry.key);
   }
 
   async find(
@@ -158,8 +162,12 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
     return this.#api.periods(request);
   }
 
-  async #match(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void> {
-    const lines = new Map((await this.#api.reader.lines(groups.flat(), request)).map((line) => [line.id, line]));
+  async #match(
+    matching: LineMatching<W>,
+    groups: readonly (readonly string[])[],
+    request: WriteOptions,
+  ): Promise<void> {
+    const lines = new Map((await matching.lines(groups.flat(), request)).map((line) => [line.id, line]));
     const toMatch: W['line'][][] = [];
     for (const group of groups) {
       const present = group.flatMap((id) => lines.get(id) ?? []);
@@ -178,13 +186,17 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
       if (present.some(({ isPosted }) => !isPosted)) throw refuse(erpAnswerTexts.lineNotPosted);
       toMatch.push(present);
     }
-    if (toMatch.length > 0) await this.#written(() => this.#api.match(toMatch, request));
+    if (toMatch.length > 0) await this.#written(() => matching.match(toMatch, request));
   }
 
-  async #unmatch(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void> {
-    const lines = await this.#api.reader.lines(groups.flat(), request);
+  async #unmatch(
+    matching: LineMatching<W>,
+    groups: readonly (readonly string[])[],
+    request: WriteOptions,
+  ): Promise<void> {
+    const lines = await matching.lines(groups.flat(), request);
     const matched = lines.filter((line) => line.matched !== null || line.isTouched);
-    if (matched.length > 0) await this.#api.unmatch(matched, request);
+    if (matched.length > 0) await matching.unmatch(matched, request);
   }
 
   async #unmatchable(accounts: ReadonlySet<string>, request: RequestOptions): Promise<ReadonlySet<string>> {

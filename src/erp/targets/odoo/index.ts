@@ -15,7 +15,7 @@ import {
   type RequestOptions,
   type WriteOptions,
 } from '../../port.ts';
-import type { ErpApi, Fault, ResolvedEntry } from '../api/erp-api.ts';
+import type { ErpApi, Fault, LineMatching, ResolvedEntry } from '../api/erp-api.ts';
 import { idOf, readAs } from '../api/form.ts';
 import { ApiTarget } from '../api/target.ts';
 import { type Company, OdooCalls } from './calls.ts';
@@ -55,6 +55,8 @@ class OdooApi implements ErpApi<OdooRecords> {
   readonly terms = odooTerms;
   readonly records: OdooNames;
   readonly reader: OdooReader;
+  readonly books: OdooReader;
+  readonly matching: LineMatching<OdooRecords>;
   readonly taxFault = taxFault;
   readonly #config: OdooConfig;
   readonly #clock: Clock;
@@ -69,6 +71,12 @@ class OdooApi implements ErpApi<OdooRecords> {
     this.#calls = new OdooCalls(this.#connection, (request) => this.company(request));
     this.records = new OdooNames(this.#calls, clock);
     this.reader = new OdooReader(this.#calls, this.records);
+    this.books = this.reader;
+    this.matching = {
+      lines: (ids, request) => this.reader.lines(ids, request),
+      match: (groups, request) => this.match(groups, request),
+      unmatch: (lines, request) => this.unmatch(lines, request),
+    };
   }
 
   async company(request: RequestOptions): Promise<Company> {

@@ -9,7 +9,7 @@ import { allOf, pagesById, partsOf, withoutGone } from '../api/pages.ts';
 import type { OdooCalls } from './calls.ts';
 import { externalIdsOf, findExternalIds, maySearch, moveIdOf } from './external-ids.ts';
 import { analyticIdsIn, distributionIn, foundEntries, lineState, numberAndState, readFields } from './moves.ts';
-import type { OdooNames, OdooRecords } from './names.ts';
+import type { OdooNames } from './names.ts';
 import { asAmount, asDate, asReference, asTextOrNull, toDateTime } from './wire.ts';
 
 const movesPerPage = 100;
@@ -19,7 +19,7 @@ const firstWithoutReadGroup = 19;
 const move = 'account.move';
 
 /** Reads moves, their lines and the books of the company. Each method throws ErpError. */
-export class OdooReader implements ErpReader<OdooRecords> {
+export class OdooReader implements ErpReader {
   readonly #calls: OdooCalls;
   readonly #names: OdooNames;
 

@@ -16,7 +16,7 @@ import {
   type RequestOptions,
   type WriteOptions,
 } from '../../port.ts';
-import type { ErpApi, Fault, ResolvedEntry } from '../api/erp-api.ts';
+import type { ErpApi, Fault, LineMatching, ResolvedEntry } from '../api/erp-api.ts';
 import { asId, asList, idOf, readAs } from '../api/form.ts';
 import { ApiTarget } from '../api/target.ts';
 import { TrytonCalls } from './calls.ts';
@@ -38,6 +38,8 @@ export class TrytonApi implements ErpApi<TrytonRecords> {
   readonly terms = trytonTerms;
   readonly records: TrytonNames;
   readonly reader: TrytonReader;
+  readonly books: TrytonReader;
+  readonly matching: LineMatching<TrytonRecords>;
   readonly #connection: TrytonConnection;
   readonly #calls: TrytonCalls;
 
@@ -46,6 +48,12 @@ export class TrytonApi implements ErpApi<TrytonRecords> {
     this.#calls = new TrytonCalls(this.#connection, config);
     this.records = new TrytonNames(this.#calls, clock);
     this.reader = new TrytonReader(this.#calls);
+    this.books = this.reader;
+    this.matching = {
+      lines: (ids, request) => this.reader.lines(ids, request),
+      match: (groups, request) => this.match(groups, request),
+      unmatch: (lines, request) => this.unmatch(lines, request),
+    };
   }
 
   company(request: RequestOptions): Promise<{ id: string; currency: string }> {

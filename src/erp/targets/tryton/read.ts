@@ -8,7 +8,7 @@ import { anyKey, keyedLike, keyText } from '../api/keyed-text.ts';
 import { allOf, pagesById, partsOf, withoutGone } from '../api/pages.ts';
 import type { TrytonCalls } from './calls.ts';
 import { foundEntries, lineState, type MoveParts, readFields } from './moves.ts';
-import type { TrytonLine, TrytonRecords } from './names.ts';
+import type { TrytonLine } from './names.ts';
 import { asDate, asDecimal, asTextOrNull, toDate, toDateTime } from './wire.ts';
 
 const movesPerPage = 100;
@@ -17,7 +17,7 @@ const partsPerPage = 2_000;
 const move = 'account.move';
 
 /** Reads moves, their lines and the books of the company. Each method throws ErpError. */
-export class TrytonReader implements ErpReader<TrytonRecords> {
+export class TrytonReader implements ErpReader {
   readonly #calls: TrytonCalls;
 
   constructor(calls: TrytonCalls) {

@@ -1,0 +1,103 @@
+import { Money } from '../../../domain/money.ts';
+import { clip } from '../../../domain/text.ts';
+import type { CalendarDate } from '../../../terms.ts';
+import { erpCheckTexts } from '../../../texts/reports/erp-check.ts';
+import { obstacleOf } from '../../periods.ts';
+import type { CheckPlan, CheckResult, ErpPeriods, RequestOptions } from '../../port.ts';
+import { failed, right, wrong } from '../api/check.ts';
+import type { CheckStep, Drafts, DraftTrials, ErpChecks, FoundRecords } from '../api/erp-api.ts';
+import { asId, asRecord, toAmount, writtenAs } from '../api/form.ts';
+import { allOf } from '../api/pages.ts';
+import { longestName, procountorCapabilities } from './capabilities.ts';
+import { plainStatus, receiptType } from './codes.ts';
+import type { ProcountorConnection } from './connection.ts';
+import type { ProcountorRecords } from './names.ts';
+import type { ProcountorReader } from './read.ts';
+
+interface Checked {
+  connection: ProcountorConnection;
+  reader: ProcountorReader;
+  periods(): Promise<ErpPeriods>;
+}
+
+/** The check never approves a receipt. Its receipts stay in Procountor as invalidated ones. */
+export class ProcountorChecks implements ErpChecks<ProcountorRecords> {
+  readonly days: CheckStep = { name: erpCheckTexts.periods, try: () => this.#checkPeriods() };
+  readonly #checked: Checked;
+  readonly #plan: CheckPlan;
+  readonly #request: RequestOptions;
+  #openDay: CalendarDate | null = null;
+
+  constructor(checked: Checked, plan: CheckPlan, request: RequestOptions) {
+    this.#checked = checked;
+    this.#plan = plan;
+    this.#request = request;
+  }
+
+  async *connection(): AsyncGenerator<CheckResult, string | null> {
+    try {
+      const { id, currency } = await this.#checked.connection.company(this.#request);
+      yield right(erpCheckTexts.loggedIn({ company: Number.parseInt(id, 10), currency }));
+      return currency;
+    } catch (error) {
+      yield failed(erpCheckTexts.login, error, erpCheckTexts.checkProcountorLogin);
+      return null;
+    }
+  }
+
+  accountFault(account: ProcountorRecords['account']): [message: string, todo: string] | null {
+    return account.isActive ? null : [erpCheckTexts.isClosed, erpCheckTexts.open];
+  }
+
+  async #checkPeriods(): Promise<CheckResult[]> {
+    const periods = await this.#checked.periods();
+    return this.#plan.dates.map((date) => {
+      const name = erpCheckTexts.period({ date });
+      const obstacle = obstacleOf(periods, date);
+      if (obstacle === null) {
+        this.#openDay ??= date;
+        return right(name);
+      }
+      return obstacle === 'missing'
+        ? wrong(name, erpCheckTexts.noPeriod({ erp: 'Procountor' }), erpCheckTexts.createPeriod)
+        : wrong(name, erpCheckTexts.periodClosed({ period: date }), erpCheckTexts.openPeriod);
+    });
+  }
+
+  drafts(
+    found: FoundRecords<ProcountorRecords>,
+    _: Drafts,
+  ): DraftTrials<ProcountorRecords> | { message: string; todo: string } {
+    const day = this.#openDay;
+    if (day === null)
+      return { message: erpCheckTexts.noPeriod({ erp: 'Procountor' }), todo: erpCheckTexts.createPeriod };
+    return {
+      left: (request) => this.#left(request),
+      accounts: () => found.accounts,
+      create: (accounts) => this.#create(accounts, day),
+      refusals: [],
+    };
+  }
+
+  async #left(request: RequestOptions): Promise<string[]> {
+    const receipts = await allOf(this.#checked.reader.receipts({ status: 'UNFINISHED' }, request));
+    return receipts.filter(({ text }) => text === mark).map(({ id }) => id);
+  }
+
+  async #create(accounts: readonly ProcountorRecords['account'][], receiptDate: CalendarDate): Promise<string[]> {
+    const cent = new Money('0.01');
+    const row = (account: string, amount: Money) => ({
+      ...{ transactionType: 'ENTRY', account, vatPercent: 0 },
+      accountingValue: toAmount(amount, procountorCapabilities.lines.decimals),
+    });
+    const body = {
+      ...{ type: receiptType, name: mark, receiptDate, vatType: 'SALES', vatStatus: plainStatus },
+      transactions: accounts.flatMap(({ code }) => [row(code, cent), row(code, cent.negated())]),
+    };
+    const call = { access: 'writes', verb: 'POST', path: '/ledgerreceipts', body } as const;
+    const answer = await this.#checked.connection.call(call, this.#request);
+    return [String(writtenAs(answer, (receipt) => asId(asRecord(receipt).id ?? null)))];
+  }
+}
+
+const mark = clip(erpCheckTexts.draftMark, longestName);
