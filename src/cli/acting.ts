@@ -29,16 +29,18 @@ export async function actedBy(db: Connection, { by, reason }: Stated): Promise<A
 
 /**
  * The name under which the command line acts: the user of the console to whom the operating system's account is linked. Without a
- * link, it is `by`, or the account. Throws UserError if the account is linked and `by` names another person, if `by` names a
- * user of the console, or if the linked user is disabled.
+ * link, it is `by`, or the account. An account with the name of a user is recorded as `account NAME`, which no user has. Throws
+ * UserError if the account is linked and `by` names another person, if `by` names a user of the console, or if the linked user is
+ * disabled.
  */
 async function commandSubject(db: Connection, by: string | null): Promise<string> {
   const account = accountName();
   const linked = await subjectOfAccount(db, account);
   if (linked === null) {
-    if (by !== null && (await subjectNamed(db, by)) !== null)
-      throw new UserError(userErrors.byIsUser({ by, account }), 1);
-    return by ?? account;
+    const isUser = (await subjectNamed(db, by ?? account)) !== null;
+    if (by === null) return isUser ? `account ${account}` : account;
+    if (isUser) throw new UserError(userErrors.byIsUser({ by, account }), 1);
+    return by;
   }
   const { name } = linked;
   if (linked.isDisabled) throw new UserError(userErrors.accountDisabled({ account, name }), 1);

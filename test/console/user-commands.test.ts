@@ -127,6 +127,13 @@ describe('an account of the operating system', () => {
     expect((await userWithout('password', 'kaisa', '--by', 'KAISA')).document.error?.code).toBe('by_is_user');
   });
 
+  test('without a link is not recorded as the user whose name it has', async () => {
+    const { code } = await user('add', account);
+    expect(code).toBe(0);
+    expect((await userWithout('role', account, 'viewer', '--installation', '4711')).code).toBe(0);
+    expect(await lastBy()).toBe(`account ${account}`);
+  });
+
   test('acts as the user to whom it is linked, and as nobody else', async () => {
     await user('add', 'veikko');
     expect(await user('link', 'veikko', '--account', account)).toMatchObject({
