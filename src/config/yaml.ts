@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { isMap, isScalar, type ParsedNode, parseDocument, visit } from 'yaml';
+import { isMap, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from 'yaml';
 import { ConfigError, codeOf } from '../domain/errors.ts';
 import { fileErrors, fileTexts } from '../texts/errors/files.ts';
 
@@ -13,18 +13,36 @@ export async function readYaml(path: string, kind: 'configuration' | 'mapping', 
   return found.values;
 }
 
-/** The values of a YAML text, or the first line of its fault. */
+/**
+ * The values of a YAML text, or its first fault. The parser would compare each key with all others, and give each of thousands of
+ * faults its place and an excerpt. A hostile text would then take seconds.
+ */
 export function valuesOf(text: string): { values: unknown } | { fault: string } {
-  const document = parseDocument<ParsedNode>(text, { prettyErrors: true });
+  const lineCounter = new LineCounter();
+  const document = parseDocument<ParsedNode>(text, { prettyErrors: false, uniqueKeys: false, lineCounter });
+  const at = (message: string, offset: number) => {
+    const { line, col } = lineCounter.linePos(offset);
+    return { fault: `${message} at line ${line}, column ${col}` };
+  };
   const [problem] = document.errors;
-  if (problem) return { fault: problem.message.split('\n')[0] ?? '' };
+  if (problem) return at(problem.message, problem.pos[0]);
+  let second: number | undefined;
   visit(document, {
+    Map(_, { items }) {
+      const keys = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (keys.has(key.value)) second ??= key.range?.[0];
+        keys.add(key.value);
+      }
+    },
     Scalar(_, node) {
       if (typeof node.value === 'number' && node.source !== undefined && String(node.value) !== node.source) {
         node.value = node.source;
       }
     },
   });
+  if (second !== undefined) return at(fileTexts.keyTwice, second);
   if (document.contents !== null && !isMap(document.contents) && !isScalar(document.contents)) return { values: [] };
   return { values: document.toJS() };
 }

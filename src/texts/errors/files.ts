@@ -59,6 +59,7 @@ export const fileErrors = catalogue('errors/files.fileErrors', {
 export const fileTexts = catalogue('errors/files.fileTexts', {
   doesNotExist: 'does not exist',
   cannotBeRead: ({ code }: { code: string }) => `cannot be read (${code})`,
+  keyTwice: 'A map has this key twice',
   noConfiguration:
     'Name it with --config, or copy vetledger.yaml of the project. `vetledger dev` needs no configuration.',
   noMapping:
