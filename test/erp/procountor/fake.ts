@@ -86,6 +86,14 @@ export class FakeProcountor implements ProcountorTransport {
     Object.assign(this.#of(id).receipt, changes, { version: this.#time() });
   }
 
+  /** A person copies a receipt and approves the copy. */
+  copy(id: string): void {
+    this.#lastId += 1;
+    this.#lastNumber += 1;
+    const own = { id: this.#lastId, receiptNumber: this.#lastNumber, version: this.#time() };
+    this.#receipts.set(own.id, { receipt: { ...this.#of(id).receipt, ...own }, created: this.#time() });
+  }
+
   held(): { id: string; name: string; status: Status; date: string; lines: BookLine[] }[] {
     return [...this.#receipts.values()].map(({ receipt: { id, name, status, receiptDate, transactions } }) => ({
       ...{ id: String(id), name, status, date: receiptDate },

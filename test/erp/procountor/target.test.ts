@@ -298,6 +298,39 @@ describe('an error', () => {
   });
 });
 
+test('the books have approved and invalidated receipts, but none that a person set back', async () => {
+  const { fake, target } = open();
+  const ids: string[] = [];
+  for (let n = 1; n <= 4; n++) ids.push(await created(target, sale(n)));
+  const [kept, back, invalid, draft] = ids as [string, string, string, string];
+  for (const id of [kept, back, invalid]) await target.post([id], request);
+  fake.change(back, { status: 'UNFINISHED' });
+  fake.change(invalid, { status: 'INVALIDATED' });
+  const march = { from: '2026-03-01', through: '2026-03-31' };
+  const states = async (changedSince: Date | null) => {
+    const found: [string, string][] = [];
+    const which = { ...march, changedSince, accounts: [] };
+    for await (const page of target.books?.entries(which, request) ?? [])
+      found.push(...page.map(({ id, state }): [string, string] => [id, state]));
+    return found;
+  };
+  expect(await states(null)).toEqual([
+    [kept, 'posted'],
+    [invalid, 'void'],
+  ]);
+  expect(await states(new Date('2026-03-06T12:00:00Z'))).toHaveLength(2);
+  expect(await states(new Date('2026-03-08T00:00:00Z'))).toEqual([]);
+  const { entries, balances } = (await target.books?.balances(march, request)) ?? {};
+  expect([entries, [...(balances ?? [])]]).toEqual([
+    1,
+    [
+      ['1700', '125.5'],
+      ['3000', '-100'],
+    ],
+  ]);
+  expect(await target.read([back, draft], request)).toMatchObject([{ state: 'draft' }, { state: 'draft' }]);
+});
+
 test('a check creates one receipt on all accounts and invalidates it', async () => {
   const { fake, target } = open();
   const plan = {

@@ -141,7 +141,7 @@ export interface ErpApi<W extends RecordTypes>
    * `entries` and `copies` may return more than ErpBooks requires; target.ts filters them. Absent if the books cannot be
    * read.
    */
-  readonly books?: Required<ErpBooks>;
+  readonly books?: ErpBooks;
   /** The configured company: its unique id, and the currency of its books. The answer is cached. */
   company(request: RequestOptions): Promise<{ id: string; currency: string }>;
   /**

@@ -49,6 +49,7 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
       };
     }
     if (books === undefined) return;
+    const copies = books.copies?.bind(books);
     this.books = {
       balances: (range, request) => books.balances(range, request),
       entries: (which, request) => {
@@ -57,7 +58,7 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
           key !== null || lines.some(({ account }) => named.has(account));
         return pagesOf(books.entries(which, request), isWanted);
       },
-      copies: (which, request) => pagesOf(books.copies(which, request), ({ key }) => key === null),
+      ...(copies && { copies: (which, request) => pagesOf(copies(which, request), ({ key }) => key === null) }),
     };
   }
 

@@ -6,6 +6,7 @@ import type { CheckPlan, ErpPeriods, ErpTarget, RequestOptions } from '../../por
 import type { ErpApi, Fault, ResolvedEntry } from '../api/erp-api.ts';
 import { asId, asList, asRecord, asText, idOf, readAs, writtenAs } from '../api/form.ts';
 import { ApiTarget } from '../api/target.ts';
+import { ProcountorBooks } from './books.ts';
 import { procountorCapabilities } from './capabilities.ts';
 import { ProcountorChecks } from './check.ts';
 import { ProcountorConnection, type ProcountorPorts } from './connection.ts';
@@ -23,12 +24,14 @@ class ProcountorApi implements ErpApi<ProcountorRecords> {
   readonly terms = procountorTerms;
   readonly records: ProcountorNames;
   readonly reader: ProcountorReader;
+  readonly books: ProcountorBooks;
   readonly #connection: ProcountorConnection;
 
   constructor(config: ProcountorConfig, ports: ProcountorPorts) {
     this.#connection = new ProcountorConnection(config, ports);
     this.records = new ProcountorNames(this.#connection, ports.clock);
     this.reader = new ProcountorReader(this.#connection, this.records);
+    this.books = new ProcountorBooks(this.reader);
   }
 
   company(request: RequestOptions): Promise<{ id: string; currency: string }> {

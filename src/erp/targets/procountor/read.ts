@@ -75,9 +75,8 @@ export class ProcountorReader implements ErpReader {
   }
 
   async keyed({ installation, changedSince, after }: KeyedQuery, request: RequestOptions): Promise<KeyedText[]> {
-    // The ERP's clock may be in another time zone.
-    const since = changedSince === null ? null : daysFrom(changedSince.toISOString().slice(0, 10), -1);
-    const page = await this.#page(since === null ? {} : { versionStartDate: `${since}T00:00:00` }, after, request);
+    const query = changedSince === null ? {} : { versionStartDate: sinceADayBefore(changedSince) };
+    const page = await this.#page(query, after, request);
     const mark = `· ${installation}/`;
     // The next page begins after the last receipt of this one, so none is left out.
     return page.map((each) => (each.text.includes(mark) ? each : { ...each, text: '' }));
@@ -110,6 +109,11 @@ export class ProcountorReader implements ErpReader {
       return receipts.map(textOf);
     });
   }
+}
+
+/** The beginning of the day before, since the ERP's clock may be in another time zone. */
+export function sinceADayBefore(time: Date): string {
+  return `${daysFrom(time.toISOString().slice(0, 10), -1)}T00:00:00`;
 }
 
 function textOf(receipt: JsonObject): KeyedText {
