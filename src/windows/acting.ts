@@ -17,6 +17,7 @@ import { rolesOf, subjectNamed } from '../console/users/subjects.ts';
 import { LeaseBusy, LeaseLost, type Transact } from '../db/lease.ts';
 import type { Connection } from '../db/rows.ts';
 import { withLease } from '../db/with-lease.ts';
+import { forEachAtATime, sleep } from '../domain/concurrency.ts';
 import { dateIn } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';
 import type { App } from '../runtime/app.ts';
@@ -32,17 +33,22 @@ import { isOutside, type OutsideKind, type OutsidePerformer, outsidePerformers }
 
 /** Interval of looks for requests of the console. */
 const lookEveryMs = 1_000;
+/** Installations of one look whose actions are performed at the same time. */
+const installationsAtATime = 4;
 
 /** The parts of the app that acting uses. */
 export type ActingPorts = Pick<App, 'db' | 'promptDb' | 'config' | 'clock' | 'log'>;
 
 /**
- * Performs the actions that users ask for in the console, one after another. It is a loop of the daemon that depends only on
+ * Performs the actions that users ask for in the console, those of one installation one after another. It is a loop of the daemon that depends only on
  * PostgreSQL, and nothing waits for it.
  */
 export function startActing(app: App, windows: AskedWindows | null, everyMs = lookEveryMs): { stop(): Promise<void> } {
   const acting = new Acting(app, windows);
-  const looks = startLooks(app, acting, 'actions of the console could not be performed; this is retried', everyMs);
+  // The price of a replay may take 15 s. Actions of other installations do not wait for it.
+  const look = (signal: AbortSignal) =>
+    Promise.race([acting.look(signal), sleep(everyMs, signal).catch(() => undefined)]);
+  const looks = startLooks(app, { look }, 'actions of the console could not be performed; this is retried', everyMs);
   return {
     async stop() {
       await looks.stop();
@@ -56,6 +62,8 @@ export class Acting {
   readonly #app: ActingPorts;
   readonly #windows: AskedWindows | null;
   readonly #long: LongActions;
+  /** Installations whose actions are being performed. A second look leaves them out. */
+  readonly #underWay = new Map<number, Promise<void>>();
   /** The first look of a process finds requests of any age. */
   #isFirst = true;
 
@@ -76,10 +84,14 @@ export class Acting {
     // The books of the other installations belong to another configuration.
     const changed = await changedIdentities(db, config.installations);
     const waiting = new Set(pending.map(({ installation }) => installation));
-    for (const installation of config.installations) {
-      if (signal.aborted) return;
-      if (waiting.has(installation.id) && !changed.has(installation.id)) await this.#drain(installation, signal);
-    }
+    const ready = config.installations.filter(({ id }) => waiting.has(id) && !changed.has(id));
+    await forEachAtATime(installationsAtATime, ready, async (installation) => {
+      const { id } = installation;
+      if (signal.aborted || this.#underWay.has(id)) return;
+      const running = this.#drain(installation, signal).finally(() => this.#underWay.delete(id));
+      this.#underWay.set(id, running);
+      await running;
+    });
   }
 
   /** Does nothing if another daemon is at work on this installation's actions. */
@@ -164,9 +176,10 @@ export class Acting {
     else log.error({ ...about, err }, 'the action failed');
   }
 
-  /** Waits for the actions that run beside the loop. */
-  ended(): Promise<void> {
-    return this.#long.ended();
+  /** Waits for the actions that still run. */
+  async ended(): Promise<void> {
+    await Promise.allSettled(this.#underWay.values());
+    await this.#long.ended();
   }
 
   /**

@@ -13,6 +13,8 @@ test.each(formsOfCommands)('the form of $words exists, and needs the right of it
   expect(route?.access).toEqual({ who: permittedActions[kind], in: 'installation' });
 });
 
+/** What the form is called where it stands, so that the reader finds the words of the link again. */
+const formNames = ['Replay', 'Read now', 'Approve entries', 'Send entries again'];
 const asks = 'Ask an operator to run the command.';
 test.each<[Role, string, string | null, boolean]>([
   ['operator', 'Wait for the next window.', null, false],
@@ -33,5 +35,6 @@ test.each<[Role, string, string | null, boolean]>([
   expect([...text.matchAll(/href="([^"]+)"/g)].map(([, href]) => href)).toEqual(
     form === null ? [] : [`/4711/actions/${form}`],
   );
+  for (const [, name] of text.matchAll(/>([^<]+)<\/a>/g)) expect(formNames).toContain(name);
   expect(text.includes(asks)).toBe(asksOperator);
 });

@@ -1,5 +1,5 @@
 // Replays, backfills, cancellations and windows opened now, in the browser: the price first, and each workflow starts once.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { brokenAction } from '../../src/actions/verify.ts';
 import { type Config, loadConfig } from '../../src/config/load-config.ts';
 import { roles } from '../../src/console/users/rights.ts';
@@ -132,6 +132,8 @@ beforeAll(async () => {
     await site.user(role, [[role, role === 'admin' ? null : id]]);
     browsers.set(role, await site.signedIn(role));
   }
+  await site.user('chief', [['operator', other]]);
+  browsers.set('chief', await site.signedIn('chief'));
 });
 afterAll(() => site?.close());
 beforeEach(async () => {
@@ -140,6 +142,25 @@ beforeEach(async () => {
   calls.length = 0;
   started.clear();
   fault = null;
+});
+
+test('while the price of one clinic is found, actions of another clinic are performed', async () => {
+  const answer = Promise.withResolvers<typeof cost>();
+  const acting = new Acting(
+    { db, promptDb: db, config, clock: () => now, log: createLog('silent') },
+    { ...windows, price: () => answer.promise },
+  );
+  const slow = await ask('read-again', { read: 'windows', windows: String(failed) });
+  const first = acting.look(new AbortController().signal);
+  await vi.waitFor(async () => expect(await query(db, `select from lease where lane = 'actions'`)).toHaveLength(1));
+  const form = { reason: 'now', ...formOf((await as('chief').get(`/${other}/actions/read-now`)).body) };
+  const { headers } = await as('chief').post(`/${other}/actions/read-now`, form);
+  await acting.look(new AbortController().signal);
+  expect((await as('chief').get(headers.location as string)).body).toContain('The action is done.');
+  expect(await page(slow)).toContain('The action is requested.');
+  answer.resolve(cost);
+  await first;
+  expect(await page(slow)).toContain('The action is done.');
 });
 
 test('a failed window is found, priced, replayed and covered', async () => {

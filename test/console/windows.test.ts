@@ -65,6 +65,7 @@ test('pages, filters, counts and the file have the same windows', async () => {
 
   const failed = await operator.get(`/${own}/windows?outcome=failed`);
   expect(ids(failed.body)).toHaveLength(1);
+  expect(failed.body).toContain('href="https://temporal.example/ui/namespaces/default/workflows/w150"');
   expect(failed.body).toContain('0 closed, 1 failed, 0 open');
   expect(ids((await operator.get(`/${own}/windows?kind=backfill`)).body)).toHaveLength(1);
 

@@ -3,6 +3,7 @@ import type { TimedEvent } from '../../src/domain/events.ts';
 import { pauseDelivery, resumeDelivery } from '../../src/erp/outbox/state.ts';
 import { Events } from '../../src/runtime/events.ts';
 import { pauseStates, setPaused } from '../../src/sync/pauses.ts';
+import { nudgeNow } from '../../src/windows/nudge-now.ts';
 import { PauseEvents, wantedState } from '../../src/windows/pausing.ts';
 import { orphanNote } from '../../src/windows/schedule-names.ts';
 import { holdNoteOf } from '../../workflows/messages.ts';
@@ -26,6 +27,19 @@ test.each([
   ['orphaned while it was paused', bo, { paused: true, note: orphanNote }, held],
 ] as const)('how the schedule has to be: %s', (_, pause, now, wanted) => {
   expect(wantedState(pause, now)).toEqual(wanted);
+});
+
+test.each([
+  ['not paused', { paused: false }, 'asked'],
+  ['resumed, and the Schedule still has our pause', held, 'asked'],
+  ['paused in Temporal', { paused: true, note: 'moving' }, 'paused'],
+] as const)('a window asked for now: %s', async (_, state, wanted) => {
+  let triggered = 0;
+  const handle = { describe: async () => ({ state }), trigger: async () => (triggered += 1) };
+  const client = { schedule: { getHandle: () => handle }, withDeadline: (_at: number, work: () => unknown) => work() };
+  const app = { db, temporalName: 'x', config: { temporal: { taskQueue: 'vetledger' } } };
+  expect(await nudgeNow(app as never, client as never, 77)).toEqual({ installation: 77, state: wanted });
+  expect(triggered).toBe(wanted === 'asked' ? 1 : 0);
 });
 
 test.each([

@@ -1,24 +1,49 @@
 import { shown } from '../../languages/language.ts';
 import type { InstallationId } from '../../terms.ts';
-import { actionNames } from '../../texts/console/actions.ts';
-import { effectTexts as texts } from '../../texts/console/operating.ts';
+import { decideTexts, pauseTexts } from '../../texts/console/actions.ts';
+import { closingTexts } from '../../texts/console/closing.ts';
+import { deliveryActionTexts, effectTexts as texts, windowActionTexts } from '../../texts/console/operating.ts';
 import { type Content, html, local } from '../html.ts';
 import { type AskedKind, permittedActions } from '../users/permitted-actions.ts';
 import type { Rights } from '../users/rights.ts';
 
 /** The forms that do the same as a command. `words` is the beginning of the command, or its options. */
-export const formsOfCommands: readonly { words: RegExp; kind: AskedKind; path: string }[] = [
-  { words: /^replay\b/, kind: 'price_windows', path: 'read-again?read=failed' },
-  { words: /^backfill\b/, kind: 'price_windows', path: 'read-again?read=backfill' },
-  { words: /^(sync|nudge)\b(?!.*--delivery)/, kind: 'nudge_windows', path: 'read-now' },
-  { words: /^cancel\b(?!.*--delivery)/, kind: 'cancel_windows', path: 'cancel' },
-  { words: /^(pause|resume|deliver pause|deliver resume)\b/, kind: 'resume_windows', path: 'pauses' },
-  { words: /^deliver\b.*--approve/, kind: 'approve_delivery', path: 'approve' },
-  { words: /^deliver retry\b/, kind: 'retry_delivery', path: 'resend' },
-  { words: /^deliver undo\b/, kind: 'undo_delivery', path: 'undo' },
-  { words: /^late decide\b/, kind: 'decide_late', path: 'late' },
-  { words: /^ledger close\b/, kind: 'close_books', path: 'close' },
-  { words: /^ledger reopen\b/, kind: 'reopen_books', path: 'reopen' },
+export const formsOfCommands: readonly { words: RegExp; kind: AskedKind; path: string; title(): string }[] = [
+  {
+    ...{ words: /^replay\b/, kind: 'price_windows', path: 'read-again?read=failed' },
+    title: () => windowActionTexts.titles.replay_windows,
+  },
+  {
+    ...{ words: /^backfill\b/, kind: 'price_windows', path: 'read-again?read=backfill' },
+    title: () => windowActionTexts.titles.backfill_windows,
+  },
+  {
+    ...{ words: /^(sync|nudge)\b(?!.*--delivery)/, kind: 'nudge_windows', path: 'read-now' },
+    title: () => windowActionTexts.titles.nudge_windows,
+  },
+  {
+    ...{ words: /^cancel\b(?!.*--delivery)/, kind: 'cancel_windows', path: 'cancel' },
+    title: () => windowActionTexts.titles.cancel_windows,
+  },
+  {
+    ...{ words: /^(pause|resume|deliver pause|deliver resume)\b/, kind: 'resume_windows', path: 'pauses' },
+    title: () => pauseTexts.title,
+  },
+  {
+    ...{ words: /^deliver\b.*--approve/, kind: 'approve_delivery', path: 'approve' },
+    title: () => deliveryActionTexts.titles.approve_delivery,
+  },
+  {
+    ...{ words: /^deliver retry\b/, kind: 'retry_delivery', path: 'resend' },
+    title: () => deliveryActionTexts.titles.retry_delivery,
+  },
+  {
+    ...{ words: /^deliver undo\b/, kind: 'undo_delivery', path: 'undo' },
+    title: () => deliveryActionTexts.titles.undo_delivery,
+  },
+  { words: /^late decide\b/, kind: 'decide_late', path: 'late', title: () => decideTexts.title },
+  { words: /^ledger close\b/, kind: 'close_books', path: 'close', title: () => closingTexts.closeTitle },
+  { words: /^ledger reopen\b/, kind: 'reopen_books', path: 'reopen', title: () => closingTexts.reopenTitle },
 ];
 
 /**
@@ -31,9 +56,9 @@ export function nextStep(rights: Rights, installation: InstallationId, todo: str
   const usable = found.flatMap((each) =>
     each !== null && rights.may(permittedActions[each.kind], installation) ? [each] : [],
   );
-  const links = [...new Set(usable)].map(({ kind, path }) => [
+  const links = [...new Set(usable)].map(({ path, title }) => [
     ' ',
-    html`<a href=${local(`/${installation}/actions/${path}`)}>${actionNames[kind]}</a>`,
+    html`<a href=${local(`/${installation}/actions/${path}`)}>${title()}</a>`,
   ]);
   const asks = usable.length < named.length && !rights.may('operate', installation);
   return html`${shown(todo)}${links}${asks ? ` ${texts.askOperator}` : null}`;

@@ -176,7 +176,7 @@ function totalsView({ totals, query }: Shown, path: string): Node {
   return html`<p>${totals.failed === 0 ? text : html`<a href=${local(path, { ...kept, outcome: 'failed' })}>${text}</a>`}</p>`;
 }
 
-function listView({ page: { rows: windows }, rights, installation: { id } }: Shown, at: TimeText): Node {
+function listView({ context, page: { rows: windows }, rights, installation: { id } }: Shown, at: TimeText): Node {
   const titles = ['window', 'kind', 'opened', 'from', 'to', 'outcome', 'covered_by', 'error', 'remarks'] as const;
   return table({
     columns: titles.map((name) => ({ title: columns[name], isNumber: name === 'window' })),
@@ -184,7 +184,7 @@ function listView({ page: { rows: windows }, rights, installation: { id } }: Sho
       html`<span id=${`w${window.id}`}>${window.id}</span>`,
       `${codeWord(window.kind)} (${codeWord(window.trigger)})`,
       ...[at(window.opened_at), at(window.from), at(window.to)],
-      outcomeView(window),
+      html`${outcomeView(window)} ${window.outcome === 'closed' ? null : temporalLink(context, { workflow: window.workflow_id, run: null })}`,
       window.outcome === 'failed' ? html`${coverageView(window)} ${replayLink(rights, id, window)}` : '',
       window.error &&
         html`${window.error.code}: ${shown(window.error.message)}${window.covered_by === null ? html`<br />${nextStep(rights, id, window.error.todo)}` : null}`,
