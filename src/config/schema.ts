@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isCalendarDate, isTimezone } from '../domain/dates.ts';
 import { isCurrency } from '../domain/money.ts';
@@ -350,7 +351,7 @@ export const configSchema = z.strictObject({
           'Names under which users reach the console, such as books.clinic.example. Others are refused. `localhost` and loopback addresses are always accepted.',
         ),
       trusted_proxies: z
-        .array(text)
+        .array(text.refine(isNetwork, 'must be an IP address or a network, such as 10.0.0.5 or 10.0.0.0/24'))
         .default([])
         .describe('Addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.'),
       temporal_ui: text
@@ -435,4 +436,12 @@ export interface ConfigKey {
 /** The keys of the configuration as data, for the documentation and for the error of an unknown key. */
 export function configKeys(): ConfigKey {
   return z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as ConfigKey;
+}
+
+/** Whether a text is an IP address, or a network with at least one fixed bit, such as 10.0.0.0/24. */
+function isNetwork(value: string): boolean {
+  const [address = '', bits, ...rest] = value.split('/');
+  const most = isIP(address) === 4 ? 32 : 128;
+  if (isIP(address) === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= most);
 }

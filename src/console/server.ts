@@ -84,8 +84,14 @@ export async function consoleApp(context: ConsoleContext): Promise<FastifyInstan
   await app.register(forms, { bodyLimit: limits.bodyLimit });
   await app.register(compress, { global: true, encodings: ['br', 'gzip'], threshold: 1024 });
   const hosts = context.config.console?.hosts ?? [];
+  let isWarned = false;
   app.addHook('onRequest', async (request, reply) => {
     for (const [name, value] of Object.entries(securityHeaders)) reply.header(name, value);
+    // All users behind a proxy that is not trusted count as one address, so that one of them locks out the others.
+    if (!isWarned && request.ips === undefined && request.headers['x-forwarded-for'] !== undefined) {
+      isWarned = true;
+      context.log.warn({ address: request.ip }, 'a request has X-Forwarded-For, but console.trusted_proxies is empty');
+    }
     if (!hostAllowed(request.hostname, hosts)) {
       await reply.code(421).type('text/plain').send(consoleTexts.hostRefused);
     }

@@ -145,7 +145,8 @@ describe('a good configuration', () => {
 const second = good.slice(good.indexOf('  - id'), good.indexOf('data_dir'));
 
 describe('a wrong configuration names the key and what to do, and ends with exit code 2', () => {
-  const rows: [what: string, change: (text: string) => string, code: string, message: RegExp, todo?: RegExp][] = [
+  type Row = [what: string, change: (text: string) => string, code: string, message: RegExp, todo?: RegExp];
+  const rows: Row[] = [
     [
       'unknown key',
       (t) => t.replace('data_dir', 'datadir'),
@@ -200,7 +201,7 @@ describe('a wrong configuration names the key and what to do, and ends with exit
     ['no table', () => 'hello\n', 'config_invalid', /not a table/],
     ['a list', () => '- 1\n', 'config_invalid', /not a table/],
     ['no YAML', () => 'installations: [\n', 'configuration_invalid', /not valid YAML/],
-    ['a key twice', (t) => `${t}data_dir: y\n`, 'configuration_invalid', /not valid YAML.*unique/],
+    ['a key twice', (t) => `${t}data_dir: y\n`, 'configuration_invalid', /not valid YAML.*twice/],
     [
       'id no number',
       (t) => t.replace('id: 4711', 'id: abc'),
@@ -258,6 +259,14 @@ describe('a wrong configuration names the key and what to do, and ends with exit
       'config_invalid',
       /temporal\.address must be host:port/,
     ],
+    ...['proxy.example', '10.0.0.0/33', '0.0.0.0/0', '10.0.0.0/8/8', 'true'].map(
+      (proxy): Row => [
+        `a trusted proxy ${proxy}`,
+        (t) => `${t}console: {trusted_proxies: ["${proxy}"]}\n`,
+        'config_invalid',
+        /console\.trusted_proxies\S* must be an IP address or a network/,
+      ],
+    ),
     [
       'two ways to sign in',
       (t) => t.replace('{token:', '{client_id: x, token:'),

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { isLoopback } from '../../config/insecure.ts';
 import { type Config, type ListenAddress, loadConfig } from '../../config/load-config.ts';
 import { addressOf } from '../../config/schema.ts';
 import { checkSchema } from '../../db/migrate.ts';
@@ -51,6 +52,7 @@ async function serve(context: CommandContext, { listen }: Options): Promise<numb
     // Loaded here, so that `--help` of other commands does not load it.
     const { startConsole } = await import('../../console/server.ts');
     const address = listen ?? config.console ?? { host: '127.0.0.1', port: 8095 };
+    if (!isLoopback(address.host)) context.note(userTexts.exposed({ address: `${address.host}:${address.port}` }));
     const temporalUi = config.console?.temporalUi ?? (await embeddedUi(config));
     const site = { config, temporalUi, db, log, clock: () => new Date(), version: ownVersion() };
     const server = await startConsole(site, address);

@@ -4,6 +4,8 @@ import type { PlainError } from '../plain-error.ts';
 /** The commands `vetledger console` and `vetledger user`. */
 export const userTexts = catalogue('console/users.userTexts', {
   listening: ({ url }: { url: string }) => `The console is served at ${url}`,
+  exposed: ({ address }: { address: string }) =>
+    `Other machines may reach ${address}, and passwords would cross the network without TLS. Let only a proxy with TLS reach it.`,
   added: ({ name, link }: { name: string; link: string }) =>
     `Added ${name}. This link sets the password. It works once, for 24 hours:\n${link}`,
   passwordLink: ({ name, link }: { name: string; link: string }) =>
