@@ -1,4 +1,4 @@
-// Writes docs/reference/CLI.md, docs/reference/JSON.md, docs/reference/PROBLEMS.md, the diagram of docs/developers/architecture.md, the sandbox's OpenAPI description and the JSON schemas of
+// Writes docs/reference/CLI.md, docs/reference/JSON.md, docs/reference/PROBLEMS.md, the pages of docs/erp, the diagram of docs/developers/architecture.md, the sandbox's OpenAPI description and the JSON schemas of
 // mapping files and their cases from the code and layers.json. Run: `node scripts/docs.ts`; `--check` writes nothing and fails if a file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -10,6 +10,8 @@ import { defaultQuirks, quirksSchema } from '../sandbox/src/quirks.ts';
 import { scenarios } from '../sandbox/src/scenarios.ts';
 import { createProgram, definitionOf, examplesOf } from '../src/cli/program.ts';
 import { type ConfigKey, configKeys } from '../src/config/schema.ts';
+import { knownFacts, type Provenance } from '../src/erp/provenance.ts';
+import { provenances } from '../src/erp/targets/provenance.ts';
 import { mappingJsonSchema } from '../src/mapping/schema.ts';
 import { specsJsonSchema } from '../src/mapping/specs.ts';
 import { vatFormJsonSchema } from '../src/mapping/vat-form.ts';
@@ -209,6 +211,26 @@ function problemsPage(): string {
   ].join('\n\n');
 }
 
+/** What a target's capability record says about the ERP, and how each fact is known. */
+function factsPage(known: Provenance): string {
+  const origin = { measured: 'measured', spec: 'specification', docs: 'documentation', third_party: 'others' };
+  const shown = (value: unknown) => `\`${typeof value === 'string' && value !== '' ? value : JSON.stringify(value)}\``;
+  return [
+    generated,
+    `# What vetledger knows about ${known.erp}`,
+    'The fields of the capability record (`src/erp/capabilities.ts`), and how each one is known. An **assumed** field may be wrong; `vetledger erp check` names it.',
+    table(
+      ['field', 'value', 'known from', 'where'],
+      knownFacts(known).map(({ fact, value, from, where }) => [
+        `\`${fact}\``,
+        fact === 'errors' ? `${value} patterns` : shown(value),
+        from === 'assumed' ? '**assumed**' : origin[from],
+        where,
+      ]),
+    ),
+  ].join('\n\n');
+}
+
 function table(header: string[], rows: string[][]): string {
   const line = (cells: string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
@@ -319,6 +341,7 @@ const generatedFiles: readonly (readonly [name: string, text: string])[] = [
   ['docs/reference/CLI.md', `${cliPage()}\n`],
   ['docs/reference/JSON.md', `${jsonPage()}\n`],
   ['docs/reference/PROBLEMS.md', `${problemsPage()}\n`],
+  ...Object.entries(provenances).map(([kind, known]) => [`docs/erp/${kind}.md`, `${factsPage(known)}\n`] as const),
   ['sandbox/README.md', sandboxGuide()],
   ['docs/developers/architecture.md', withSection('docs/developers/architecture.md', 'layers', layerDiagram(layers))],
   ['sandbox/openapi.json', `${JSON.stringify(await describeApi(), null, 2)}\n`],

@@ -1,4 +1,4 @@
-import { type ErpConfig, isFileTarget } from '../config/erp.ts';
+import { type ErpConfig, isApiTarget, isFileTarget } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Db } from '../db/pool.ts';
 import { businessDate } from '../domain/dates.ts';
@@ -10,7 +10,10 @@ import { namingFault } from '../erp/company-identity.ts';
 import type { Delivery } from '../erp/delivery.ts';
 import { oldestOpenDate } from '../erp/outbox/outbox-queries.ts';
 import { type CheckResult, ErpError } from '../erp/port.ts';
+import { assumedFacts } from '../erp/provenance.ts';
+import { right } from '../erp/targets/api/check.ts';
 import { fileFormat } from '../erp/targets/files/formats.ts';
+import { provenances } from '../erp/targets/provenance.ts';
 import { usedLines } from '../ledger/used-lines.ts';
 import {
   type Found,
@@ -92,6 +95,10 @@ export async function checkErp(
       signal.throwIfAborted();
       results.push(failed(error));
     }
+  }
+  if (isApiTarget(erp)) {
+    const facts = assumedFacts(provenances[erp.kind]).join(', ');
+    if (facts !== '') results.push(right(erpCheckNames.facts, erpCheckNames.assumed({ facts })));
   }
   const { error: foreign } = await delivery.foreign(installation, signal);
   if (foreign !== null) {

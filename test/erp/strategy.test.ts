@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { ErpEntry } from '../../src/erp/erp-entry.ts';
 import type { ErpPeriods } from '../../src/erp/port.ts';
+import { assumedFacts, knownFacts } from '../../src/erp/provenance.ts';
 import {
   type Absent,
   dateProblem,
@@ -13,6 +14,7 @@ import {
   verdictOf,
   verdictOnAbsence,
 } from '../../src/erp/strategy.ts';
+import { provenances } from '../../src/erp/targets/provenance.ts';
 import { type Changes, capabilitiesWith } from './capabilities.ts';
 
 const requestId: NonNullable<Changes['request_id']> = {
@@ -87,6 +89,18 @@ describe('what a capability record means', () => {
     expect(days.at(-1)! > '2026-04-30').toBe(true);
     expect(searchDays(redated, '2010-01-01', '2026-03-01').length).toBeLessThanOrEqual(800);
   });
+});
+
+test('each field of a record has an origin, and names of facts are those of fields', () => {
+  for (const [kind, known] of Object.entries(provenances)) {
+    const facts = knownFacts(known);
+    const names = facts.map(({ fact }) => fact);
+    expect(names, kind).toEqual(expect.arrayContaining(['key.lookup', 'vat.mode', 'request_id', 'errors']));
+    expect(Object.keys(known.facts).filter((fact) => !names.includes(fact))).toEqual([]);
+    expect(facts.every(({ where }) => where !== '')).toBe(true);
+  }
+  expect(assumedFacts(provenances.procountor)).toContain('doubt.server_may_work_seconds');
+  expect(assumedFacts(provenances.tryton)).toEqual([]);
 });
 
 describe('an error of a request that writes', () => {

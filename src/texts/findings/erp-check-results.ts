@@ -18,6 +18,8 @@ export const erpCheckTodos: Record<'auth' | 'unsent' | 'throttled' | 'locked' | 
 /** Names of checks. */
 export const erpCheckNames = catalogue('findings/erp-check-results.erpCheckNames', {
   foreign: 'entries of other databases',
+  facts: 'facts about the ERP',
+  assumed: ({ facts }: { facts: string }) => `assumed, and not yet measured: ${facts}`,
   lacking: ({ what, message }: { what: string; message: string }) => `${what}: ${message}`,
 });
 

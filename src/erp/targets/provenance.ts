@@ -1,0 +1,47 @@
+import type { ApiTargetConfig } from '../../config/erp.ts';
+import type { Provenance, Source } from '../provenance.ts';
+import { odooCapabilities } from './odoo/capabilities.ts';
+import { procountorCapabilities } from './procountor/capabilities.ts';
+import { trytonCapabilities } from './tryton/capabilities.ts';
+
+const docs = (where: string): Source => ({ from: 'docs', where });
+const assumed = (where: string): Source => ({ from: 'assumed', where });
+
+/** How the facts of each ERP with an API are known. */
+export const provenances: Readonly<Record<ApiTargetConfig['kind'], Provenance>> = {
+  tryton: {
+    erp: 'Tryton 8.0',
+    capabilities: trytonCapabilities,
+    rest: { from: 'measured', where: 'trytond 8.0.12, by the tests in test/erp/tryton' },
+    facts: {},
+  },
+  odoo: {
+    erp: 'Odoo 17 to 19',
+    capabilities: odooCapabilities,
+    rest: { from: 'measured', where: 'Odoo Community, by the tests in test/erp/odoo/real' },
+    facts: {},
+  },
+  procountor: {
+    erp: 'Procountor, API 26.04',
+    capabilities: procountorCapabilities,
+    rest: { from: 'spec', where: 'OpenAPI description of the API, version 26.04' },
+    facts: {
+      'key.unique': assumed('nothing says that names of receipts are unique'),
+      'key.duplicate_reply': assumed('follows from key.unique'),
+      'key.lookup_lag_seconds': assumed('no delay is mentioned'),
+      'write.max_lines': assumed('no limit is mentioned'),
+      'write.max_bytes': assumed('no limit is mentioned'),
+      'doubt.server_may_work_seconds': assumed('no time limit is mentioned'),
+      'pace.in_flight_per_company': assumed('no limit is mentioned'),
+      'pace.limits': docs('dev.procountor.com/api-requests: 60 a second, 20 on the test server'),
+      'pace.errors_allowed': assumed('no limit is mentioned; too many requests may suspend the service'),
+      'lines.max_dimensions': assumed('depends on the licence'),
+      'vat.rounding': assumed('the rule is not mentioned; amounts have two decimals'),
+      'vat.tolerance_minor': assumed('follows from vat.rounding'),
+      'periods.on_locked': docs('support.procountor.fi: no changes after a tracking period is closed'),
+      'text.encoding': docs('dev.procountor.com/api-requests: only characters of Windows-1252'),
+      request_id: assumed('no such header is mentioned'),
+      errors: { from: 'third_party', where: 'error codes in texts of vendors of connectors' },
+    },
+  },
+};
