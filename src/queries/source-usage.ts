@@ -82,25 +82,29 @@ export async function rowUses(
       first_date: nullable(text),
       last_date: nullable(text),
     },
-    `with seen as (
-       select ${Object.entries(fieldOf)
-         .map(([key, field]) => `${ofRow.text(field)} as ${key}`)
-         .join(', ')}, ${idIn(ofInvoice.text(invoice.department))} as department,
-         ${ofRow.text(row.sum)} as net, ${ofRow.text(row.sum_vat)} as vat, ${ofRow.text(row.sum_total)} as gross,
+    // The text of an invoice is read once, not with each of its rows, and first, because most rows are older than `since`.
+    `with invoices as materialized (
+       select i.id, ${idIn(ofInvoice.text(invoice.department))} as department,
          substring(${ofInvoice.text(invoice.invoice_date)} from ?) as day
-       from mirror_record r
-       join mirror_record i on i.installation = r.installation and i.kind = 'invoice' and i.id = r.parent_id
-       ${ofInvoice.join} ${ofRow.join}
+       from mirror_record i ${ofInvoice.join}
        left join document d on d.installation = i.installation and d.kind = 'invoice' and d.id = i.id
-       where r.installation = ? and r.kind = 'row' and r.gone_at is null and i.gone_at is null and i.needs_rows
+       where i.installation = ? and i.kind = 'invoice' and i.gone_at is null and i.needs_rows
          and coalesce(d.state, '') <> 'before_start'
          and coalesce(${ofInvoice.text(invoice.consolidated_invoices)}, '[]') in ('[]', '')
+     ), seen as (
+       select ${Object.entries(fieldOf)
+         .map(([key, field]) => `${ofRow.text(field)} as ${key}`)
+         .join(', ')}, i.department,
+         ${ofRow.text(row.sum)} as net, ${ofRow.text(row.sum_vat)} as vat, ${ofRow.text(row.sum_total)} as gross, i.day
+       from (select * from invoices where ${datedSince('day')}) i
+       join mirror_record r on r.installation = ? and r.kind = 'row' and r.parent_id = i.id and r.gone_at is null
+       ${ofRow.join}
      )
      select ${keys}, department, count(*) as n, ${summed('net')} as net, ${summed('vat')} as vat, ${summed('gross')} as gross,
        bool_or(net ~ '[1-9]') as has_net, bool_or(vat ~ '[1-9]') as has_vat,
        min(day) as first_date, max(day) as last_date
-     from seen where ${datedSince('day')} group by ${keys}, department`,
-    [calendarDay, id, decimal, decimal, decimal, since, since],
+     from seen group by ${keys}, department`,
+    [calendarDay, id, since, since, id, decimal, decimal, decimal],
   );
   return found.map((use) => ({
     account: named(use.account),

@@ -148,7 +148,7 @@ function readPage(
        coalesce(b.read_back = 'shown', false) as "wasShown",
        exists (
          select from entry e left join summary_member m on m.entry_id = e.id
-         join erp_unit u on u.installation = e.installation and u.unit_id = coalesce(m.summary_id, e.id)
+         join erp_unit u on u.installation = e.installation and u.unit_id = case when m.summary_id is null then e.id else m.summary_id end
          where e.installation = ? and e.kind = 'prepayment' and e.document_id = s.id and u.erp_number = s.value
        ) as "isOwnNumber",
        exists (select from erp_unit u where u.installation = ? and u.erp_number = s.value) as "isOurNumber"

@@ -426,8 +426,8 @@ export async function missingUnits(
     db,
     { unitId: text, key: text, erpNumber: nullable(text), amount: numeric },
     `select u.unit_id as "unitId", u.erp_key as key, u.erp_number as "erpNumber", coalesce(
-       case u.kind when 'entry' then (select sum(amount) from entry_line l where l.entry_id = coalesce(u.undo_of, u.unit_id) and l.side = 'debit')
-       else (select sum(amount) from summary_line l where l.summary_id = coalesce(u.undo_of, u.unit_id) and l.side = 'debit') end, 0) as amount
+       case u.kind when 'entry' then (select sum(amount) from entry_line l where l.entry_id = case when u.undo_of is null then u.unit_id else u.undo_of end and l.side = 'debit')
+       else (select sum(amount) from summary_line l where l.summary_id = case when u.undo_of is null then u.unit_id else u.undo_of end and l.side = 'debit') end, 0) as amount
      from erp_unit u ${where} order by u.unit_date, u.unit_id limit ?`,
     [installation, limit],
   );

@@ -1,11 +1,12 @@
 /**
  * SQL that joins the delivery of entry `e` as `d`. `is_settled`: the entry was cancelled out, and not sent. `is_late`:
  * its period was closed in the ERP before it was sent. There is no row for an entry that is not delivered.
+ * Under row-level security, PostgreSQL searches no index for the value of a `coalesce` or of a sub-select.
  */
 export const deliveryOfEntry = `left join lateral (
-  select u.state = 'cancelled_out' as is_settled, u.late_since is not null as is_late from erp_unit u
-  where u.installation = e.installation
-    and u.unit_id = coalesce((select m.summary_id from summary_member m where m.entry_id = e.id), e.id)
+  select u.state = 'cancelled_out' as is_settled, u.late_since is not null as is_late
+  from (select max(m.summary_id) as id from summary_member m where m.entry_id = e.id) summary
+  join erp_unit u on u.installation = e.installation and u.unit_id = case when summary.id is null then e.id else summary.id end
 ) d on true`;
 
 /** SQL expression beside `deliveryOfEntry`: whether the lines of entry `e` are late (ACCOUNTING "Dates"). */
