@@ -152,7 +152,20 @@ function byKind(groups: readonly OutsideGroup[], decimals: number): Outside {
   return outside;
 }
 
-function figureOf(groups: readonly OutsideGroup[], decimals: number): OutsideFigure {
+/** The totals of the documents that are outside for one of these reasons. */
+export function ofReasons(outside: Outside, has: (reason: OutsideReason) => boolean, decimals: number): Outside {
+  const found: Outside = {};
+  for (const kinds of Object.values(plurals)) {
+    const reasons = Object.entries(outside[kinds]?.reasons ?? {}).filter(([reason]) => has(reason as OutsideReason));
+    const figures = reasons.map(([, figure]) => ({ ...figure, count: figure.documents }));
+    if (figures.length > 0) found[kinds] = { ...figureOf(figures, decimals), reasons: Object.fromEntries(reasons) };
+  }
+  return found;
+}
+
+type Totals = Pick<OutsideGroup, 'count' | 'unknown' | 'amount' | 'vat' | 'oldest'>;
+
+function figureOf(groups: readonly Totals[], decimals: number): OutsideFigure {
   const total = (key: 'amount' | 'vat') => {
     const known = groups.flatMap((group) => group[key] ?? []);
     if (known.length === 0) return null;

@@ -38,7 +38,7 @@ export interface CloseEffect {
   /** Entries from the first open day to the last day, and the sum of their debits. */
   entries: number;
   debit: string;
-  /** The VAT period with the last day, and the tax of the lines that its return would declare. */
+  /** The VAT period with the last day, and the tax that its return declares by the present books, in all versions. */
   vat: { period: string; tax: string };
   /** The reason why the close is not possible; null if it is. */
   obstacle: UserError | null;
@@ -65,7 +65,9 @@ export async function closeEffect(
   );
   const period = await vatPeriodOfMonth(db, installation, through.slice(0, 7));
   const vat = await prepareReturn(db, installation, period, { isCorrection: false, take: null });
-  const tax = sum(vat.toFile.map((line) => line.tax));
+  const { filed, since } = vat.view;
+  // After a filing, `toFile` is only what changed.
+  const tax = sum((vat.versions.length > 0 ? [...filed, ...since] : vat.toFile).map((line) => line.tax));
   const { last_window: window, undelivered: _, ...items } = await quickItems(db, installation, through, 0);
   const failing = (await verdicts(db, [installation])).get(id)?.reconciled?.failing ?? [];
   const effect = {

@@ -53,8 +53,8 @@ export async function vatReport(
     ...{ report: 'vat', installation: of, period: days, of: 'month', recordedBy: null, outside },
     sections,
     headed: [
-      ...versions.map((each) => vatReportTexts.filed({ ...each, at: localTimeOf(each.filedAt, of.timezone) })),
-      ...(isPreview ? [vatReportTexts.toFile({ period: period.name, version })] : []),
+      ...versions.map((each) => () => vatReportTexts.filed({ ...each, at: localTimeOf(each.filedAt, of.timezone) })),
+      ...(isPreview ? [() => vatReportTexts.toFile({ period: period.name, version })] : []),
     ],
     notes: [
       ...(prepaymentVat === 'listed' ? [] : [reportTexts.prepaymentVatLines]),

@@ -1,5 +1,5 @@
 import type { InstallationConfig } from '../config/load-config.ts';
-import type { Outside, OutsideFigure } from '../documents/outside-books.ts';
+import { type Outside, type OutsideFigure, type OutsideReason, ofReasons } from '../documents/outside-books.ts';
 import { labelOf } from '../domain/installation-name.ts';
 import type { Money } from '../domain/money.ts';
 import { labels } from '../texts/commands/labels.ts';
@@ -21,8 +21,8 @@ export interface InstallationReport {
   outside: Outside;
   /** Further fields of the JSON. */
   more?: object;
-  /** Lines below the heading. */
-  headed?: readonly string[];
+  /** Lines below the heading, made in the language in force: a person's reason must not be taken for a text. */
+  headed?: readonly (() => string)[];
   /** Further notes beside the figures. */
   notes?: readonly string[];
 }
@@ -47,11 +47,21 @@ function isAmount(amount: Money | undefined): boolean {
   return amount !== undefined && !amount.isZero();
 }
 
-/** A note about documents that are not in the books, in the language in force. Null if there are none. */
-export function missingNote({ outside, period, of, installation }: InstallationReport): string | null {
-  if (Object.keys(outside).length === 0) return null;
+/** The reasons of documents that are posted, although not as the source has them. */
+const postedReasons: readonly OutsideReason[] = ['change_held', 'missing_in_source'];
+
+/**
+ * Notes about documents that are not in the books, or not as the source has them, in the language in force. A posted document
+ * is in the figures, so it does not count as missing.
+ */
+export function outsideNotes({ outside, period, of, installation }: InstallationReport): string[] {
   const dated = of === 'month' ? reportNotes.monthSpan(period) : reportNotes.upTo(period);
-  return reportNotes.missing({ installation: labelOf(installation), documents: outsideText(outside), dated });
+  const note = (isPosted: boolean, text: (of: Record<'installation' | 'documents' | 'dated', string>) => string) => {
+    const found = ofReasons(outside, (reason) => postedReasons.includes(reason) === isPosted, installation.decimals);
+    if (Object.keys(found).length === 0) return [];
+    return [text({ installation: labelOf(installation), documents: outsideText(found), dated })];
+  };
+  return [...note(false, reportNotes.missing), ...note(true, reportNotes.changeHeld)];
 }
 
 const singular = { invoices: 'invoice', payments: 'payment', prepayments: 'prepayment', vat_due: 'vat_due' } as const;

@@ -3,7 +3,7 @@ import { cellText } from '../reports/installation-report.ts';
 import type { Cell } from '../reports/report-sections.ts';
 import { labels } from '../texts/commands/labels.ts';
 import { roleNames } from '../texts/reports/accounts.ts';
-import { codeWord } from './words.ts';
+import { codeWord, inWords, typeName } from './words.ts';
 
 /** Columns of codes. */
 const ofCodes = ['type', 'kind', 'documents_of', 'is_late', 'state', 'decision'];
@@ -20,6 +20,19 @@ export function cellWords(name: string, cells: Readonly<Record<string, Cell>>): 
   if (ofCodes.includes(name)) return codeWord(text);
   if (ofTexts.includes(name)) return shown(text);
   return name === 'unmatched' ? documentWords(text) : text;
+}
+
+/** A cell of a report for readers who type no codes: roles, kinds and payment types are words in every language. */
+export function plainWords(name: string, cells: Readonly<Record<string, Cell>>): string {
+  const cell = cells[name];
+  if (name === 'role') return roleName(cellText(cell));
+  if (name === 'payment_type' && typeof cell === 'number') return typeName(cell);
+  return ofCodes.includes(name) ? inWords(cellText(cell)) : cellWords(name, cells);
+}
+
+/** The name of a role's account. */
+export function roleName(role: string): string {
+  return Object.hasOwn(roleNames, role) ? roleNames[role as keyof typeof roleNames] : role;
 }
 
 /** The name of an account, which may be the default name of its role. */

@@ -193,6 +193,8 @@ describe('one person', () => {
     const filed = await query(db, 'select period, version from vat_return where installation = ?', [id]);
     expect(filed).toEqual([{ period: '2026-01', version: 1 }]);
     expect(await pageOf(`${path('file-vat')}?month=2026-01`)).toContain('Nothing has changed since the return');
+    // The return has this tax, although nothing of it is left to file.
+    expect(await pageOf(`${path('close')}?month=2026-01`)).toContain('by the present books, EUR</dt><dd>22.40</dd>');
   });
 
   test('reopens February, and sees that a filed return would be opened with January', async () => {

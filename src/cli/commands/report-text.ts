@@ -2,7 +2,7 @@ import { localTimeOf } from '../../domain/dates.ts';
 import { labelOf } from '../../domain/installation-name.ts';
 import { formatExact, zero } from '../../domain/money.ts';
 import { inLanguage, shown } from '../../languages/language.ts';
-import { type InstallationReport, itemsOf, missingNote, shownAmounts } from '../../reports/installation-report.ts';
+import { type InstallationReport, itemsOf, outsideNotes, shownAmounts } from '../../reports/installation-report.ts';
 import type { Column, Figure, Item, Section } from '../../reports/report-sections.ts';
 import type { Language } from '../../texts/catalogue.ts';
 import { labels } from '../../texts/commands/labels.ts';
@@ -37,8 +37,8 @@ export async function* reportText(
 
 /** Notes beside the figures, such as missing documents. */
 export function notedLines(report: InstallationReport): string[] {
-  const missing = missingNote(report);
-  return [...(missing === null ? [] : [missing]), ...(report.notes ?? []).map((note) => shown(note))];
+  const outside = outsideNotes(report).map((note) => `${note}; \`vetledger problems\``);
+  return [...outside, ...(report.notes ?? []).map((note) => shown(note))];
 }
 
 function heading({ installation, period: { from, through }, of, recordedBy, headed = [] }: InstallationReport): string {
@@ -48,7 +48,7 @@ function heading({ installation, period: { from, through }, of, recordedBy, head
       ? windowTexts.interval({ from: String(from), to: through })
       : reportNotes.endOf({ through });
   const first = [labels.installation({ label: labelOf(installation) }), when, installation.currency].join(', ');
-  if (of !== 'span') return [first, ...headed.map((line) => shown(line))].join('\n');
+  if (of !== 'span') return [first, ...headed.map((line) => line())].join('\n');
   const recorded = recordedBy && reportTexts.recordedBy({ time: localTimeOf(recordedBy, timezone) });
   return [first, reportTexts.salesBooks({ startDate }), ...(recorded ? [recorded] : [])].join('\n');
 }

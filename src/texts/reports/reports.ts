@@ -31,7 +31,9 @@ export const reportNotes = catalogue('reports/reports.reportNotes', {
   upTo: ({ through }: { through: string }) => `up to ${through}`,
   endOf: ({ through }: { through: string }) => `at the end of ${through}`,
   missing: ({ installation, documents, dated }: Record<'installation' | 'documents' | 'dated', string>) =>
-    `Missing in these figures, because not in the books of ${installation}: ${documents}, dated ${dated} or without a date yet; \`vetledger problems\``,
+    `Missing in these figures, because not in the books of ${installation}: ${documents}, dated ${dated} or without a date yet`,
+  changeHeld: ({ installation, documents, dated }: Record<'installation' | 'documents' | 'dated', string>) =>
+    `Posted, but changed or missing in the practice software: ${documents}, dated ${dated}, in ${installation}. The figures have them as posted; the amounts are the differences`,
   zeroLines: ({ lines }: { lines: string }) => `${lines} of 0.00 not shown; \`--documents\` shows them`,
 });
 

@@ -95,7 +95,9 @@ function effectView({
     });
   };
   const isRetry = documents.some(({ left }) => left !== undefined);
-  return html`${table({
+  const reopened = new Set(documents.flatMap(({ day, reopened: was }) => (day !== null && was ? [day] : [])));
+  return html`${[...reopened].sort().map((day) => html`<p class="needed">${weighedTexts.intoReopened({ day })}</p>`)}
+  ${table({
     caption: texts.count({ documents: documents.length }),
     columns: [
       ...[texts.kind, texts.problem, texts.date].map((title) => ({ title })),

@@ -4,10 +4,12 @@ import { currentLanguage, shown } from '../../../languages/language.ts';
 import type { AccountBalance, ListedDocuments } from '../../../queries/closing-items.ts';
 import { type CountedItem, countedItems, type MonthState } from '../../../queries/month.ts';
 import { checklistTexts } from '../../../texts/commands/closing.ts';
-import { checkWords, codeWords, labels } from '../../../texts/commands/labels.ts';
+import { checkWords, labels } from '../../../texts/commands/labels.ts';
 import { itemNames, monthTexts as texts } from '../../../texts/console/month.ts';
 import { columnTitles } from '../../../texts/reports/columns.ts';
 import { vatReturnTexts } from '../../../texts/reports/vat-returns.ts';
+import { roleName } from '../../../wording/cells.ts';
+import { inWords } from '../../../wording/words.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { documentLink } from '../../parts/document-link.ts';
 import { table } from '../../parts/table.ts';
@@ -59,7 +61,7 @@ export function checklistView(state: MonthState, installation: InstallationConfi
     rows: (['last_window', ...countedItems] as const).map(line),
   })}
   ${documentsView(id, itemNames.held, items.held)} ${documentsView(id, itemNames.late, items.late)}
-  ${documentsView(id, itemNames.drafts, items.drafts)} ${remarksView(items.remarks)}
+  ${documentsView(id, itemNames.drafts, items.drafts)} ${remarksView(id, items.remarks)}
   ${accountsView(id, itemNames.clearing, items.clearing.accounts, through)}
   ${accountsView(id, itemNames.unused_prepayments, items.unused, through)}
   ${accountsView(id, itemNames.liabilities_in_debit, items.liabilities_in_debit.accounts, through)}
@@ -118,12 +120,8 @@ function detailText(
 
 function codesText(parts: Record<string, number>): string {
   return Object.entries(parts)
-    .map(([code, n]) => `${n} ${codeWord(code)}`)
+    .map(([code, n]) => `${n} ${inWords(code)}`)
     .join(', ');
-}
-
-function codeWord(code: string): string {
-  return Object.hasOwn(codeWords, code) ? codeWords[code as keyof typeof codeWords] : code;
 }
 
 function documentsView(id: number, caption: string, { documents, count }: ListedDocuments): Node | null {
@@ -138,13 +136,13 @@ function documentsView(id: number, caption: string, { documents, count }: Listed
     rows: documents.map((each) => [
       documentLink(id, each.document),
       each.date ?? labels.noDate,
-      ...[codeWord(each.code), each.amount, each.client_id, each.age_days, each.in_force],
+      ...[inWords(each.code), each.amount, each.client_id, each.age_days, each.in_force],
     ]),
   })}
   ${count > documents.length ? html`<p>${checklistTexts.more({ count: count - documents.length })}</p>` : null}`;
 }
 
-function remarksView({ by_code: codes }: MonthState['items']['remarks']): Node | null {
+function remarksView(id: number, { by_code: codes }: MonthState['items']['remarks']): Node | null {
   if (codes.length === 0) return null;
   return table({
     caption: itemNames.remarks,
@@ -152,7 +150,10 @@ function remarksView({ by_code: codes }: MonthState['items']['remarks']): Node |
       ...[{ title: texts.code }, { title: texts.count, isNumber: true }, { title: texts.amount, isNumber: true }],
       { title: texts.todo },
     ],
-    rows: codes.map(({ code, count, amount, todo }) => [code, count, amount, shown(todo)]),
+    rows: codes.map(({ code, count, amount, todo }) => [
+      html`<a href=${local(`/${id}/decide`, { code })}>${inWords(code)}</a>`,
+      ...[count, amount, shown(todo)],
+    ]),
   });
 }
 
@@ -163,7 +164,7 @@ function accountsView(id: number, caption: string, accounts: readonly AccountBal
     columns: [{ title: texts.account }, { title: texts.role }, { title: texts.balance, isNumber: true }],
     rows: accounts.map(({ account, role, balance }) => [
       html`<a href=${local(`/${id}/reports/account`, { account, as_of: through })}>${account}</a>`,
-      ...[role, balance],
+      ...[roleName(role), balance],
     ]),
   });
 }

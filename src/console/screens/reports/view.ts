@@ -2,13 +2,14 @@ import type { InstallationConfig } from '../../../config/load-config.ts';
 import { localTimeOf } from '../../../domain/dates.ts';
 import { formatExact, zero } from '../../../domain/money.ts';
 import { shown } from '../../../languages/language.ts';
-import { cellText, type InstallationReport, missingNote, shownAmounts } from '../../../reports/installation-report.ts';
+import { type InstallationReport, outsideNotes, shownAmounts } from '../../../reports/installation-report.ts';
 import type { Column, Figure, Item } from '../../../reports/report-sections.ts';
 import { windowTexts } from '../../../texts/commands/windows.ts';
 import { consoleTexts, screenNames } from '../../../texts/console/console.ts';
 import { reportsTexts as texts } from '../../../texts/console/reports.ts';
 import { columnTitles } from '../../../texts/reports/columns.ts';
 import { reportNotes, reportTexts } from '../../../texts/reports/reports.ts';
+import { plainWords } from '../../../wording/cells.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { documentLink } from '../../parts/document-link.ts';
 import { table } from '../../parts/table.ts';
@@ -39,17 +40,13 @@ export function reportHead({
   return html`<p>${days}, ${currency}</p>
     ${of === 'span' ? html`<p class="dim">${reportTexts.salesBooks({ startDate })}</p>` : null}
     ${recordedBy === null ? null : html`<p>${reportTexts.recordedBy({ time: localTimeOf(recordedBy, timezone) })}</p>`}
-    ${headed.map((line) => html`<p>${shown(line)}</p>`)}`;
+    ${headed.map((line) => html`<p>${line()}</p>`)}`;
 }
 
 /** Notes beside the figures. Missing documents link to the screen where people decide about them. */
 export function reportNotesView(report: InstallationReport): Node {
-  const missing = missingNote(report);
-  return html`${
-    missing === null
-      ? null
-      : html`<p><span class="needed">${missing}</span> <a href=${`/${report.installation.id}/decide`}>${screenNames.decide}</a></p>`
-  }
+  const decide = html`<a href=${`/${report.installation.id}/decide`}>${screenNames.decide}</a>`;
+  return html`${outsideNotes(report).map((note) => html`<p><span class="needed">${note}</span> ${decide}</p>`)}
   ${(report.notes ?? []).flatMap((note) => shown(note).split('\n')).map((line) => html`<p>${line}</p>`)}`;
 }
 
@@ -88,7 +85,7 @@ function figuresTable(
   return table({
     columns: [...titles(shape.keys), ...numbers(amounts)],
     rows: figures.map((figure) => {
-      const cells = shape.keys.map(({ name }) => keyText(figure, name));
+      const cells = shape.keys.map(({ name }) => plainWords(name, figure.keys));
       // The first cell with a text is the link.
       const at = cells.findIndex((cell) => cell !== '');
       const linked: Content[] = cells.map((cell, index) =>
@@ -108,7 +105,7 @@ function linesTable(section: ShownSection & { figure: Figure; items: readonly It
   const amounts = shownAmounts(shape, [figure]);
   const rows = items.map((item) => [
     documentLink(id, item.document),
-    ...shape.facts.map(({ name }) => cellText(item.facts[name])),
+    ...shape.facts.map(({ name }) => plainWords(name, item.facts)),
     ...money(item.amounts, amounts, decimals),
   ]);
   return html`${shape.keys.length === 0 ? null : figureHead(shape.keys, figure)}
@@ -126,14 +123,8 @@ function linesTable(section: ShownSection & { figure: Figure; items: readonly It
 }
 
 function figureHead(keys: readonly Column[], figure: Figure): Node {
-  const given = keys.filter(({ name }) => keyText(figure, name) !== '');
-  return html`<dl>${given.map(({ name, title }) => html`<dt>${title}</dt><dd>${keyText(figure, name)}</dd>`)}</dl>`;
-}
-
-/** Names of accounts and parts may be texts of the catalogue. Names of clients are not. */
-function keyText({ keys }: Figure, name: string): string {
-  const text = cellText(keys[name]);
-  return 'customer' in keys ? text : shown(text);
+  const given = keys.filter(({ name }) => plainWords(name, figure.keys) !== '');
+  return html`<dl>${given.map(({ name, title }) => html`<dt>${title}</dt><dd>${plainWords(name, figure.keys)}</dd>`)}</dl>`;
 }
 
 function titles(columns: readonly Column[]) {
