@@ -9,7 +9,7 @@ import type { ProcountorTransport } from '../../../src/erp/targets/procountor/co
 import { answers, type NewReceipt, newReceipt, type Receipt, receipt, refusal, searched } from './schema.ts';
 
 const accounts = ['1700', '1900', '2931', '3000', '3010', '3020'];
-const percents = [25.5, 14, 10, 0];
+const percents = [25.5, 25, 24, 20, 19, 16, 14, 13.5, 12, 10, 7, 6, 5, 0];
 /** VAT statuses of sales. */
 const statuses = [1, 12];
 const vatAccount = '2931';
