@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Role } from '../console/users/rights.ts';
@@ -43,6 +44,8 @@ export async function startDemoConsole(options: {
   const stop = () => stopChild(child);
   try {
     const url = await addressOf(child);
+    // `user add` prints links with this address.
+    appendFileSync(configFile, `console: {listen: ${JSON.stringify(new URL(url).host)}}\n`);
     const links: DemoConsole['links'] = [];
     for (const { name, roles } of demoUsers) {
       const id = (await subjectNamed(db, name))?.id ?? (await addSubject(db, name, 'en'));

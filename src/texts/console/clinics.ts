@@ -17,7 +17,7 @@ export const clinicsTexts = catalogue('console/clinics.clinicsTexts', {
   notChecked: 'not yet',
   agrees: ({ at }: { at: string }) => `yes, ${at}`,
   differs: ({ equations, at }: { equations: string; at: string }) => `no: ${equations}, ${at}`,
-  cause: 'Next step',
+  cause: 'Cause and next step',
   summary: ({ clinics, problems }: { clinics: number; problems: number }) =>
     `${clinics === 1 ? '1 clinic' : `${clinics} clinics`}, ${problems === 1 ? '1 problem' : `${problems} problems`}`,
 });
@@ -29,6 +29,6 @@ export const healthNames = catalogue('console/clinics.healthNames', {
   waiting: 'waiting',
   paused: 'paused',
   new: 'new',
-  held: 'documents held',
+  held: 'needs a look',
   ok: 'ok',
 });

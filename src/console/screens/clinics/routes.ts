@@ -1,6 +1,6 @@
 import type { OutsideReason } from '../../../documents/outside-books.ts';
 import { labelOf } from '../../../domain/installation-name.ts';
-import { currentLanguage } from '../../../languages/language.ts';
+import { currentLanguage, shown } from '../../../languages/language.ts';
 import { closedThroughOfAll } from '../../../ledger/close.ts';
 import { type InstallationCondition, installationConditions } from '../../../queries/status.ts';
 import type { CalendarDate, InstallationId } from '../../../terms.ts';
@@ -85,7 +85,7 @@ function clinicRow(
     delivery?.left ?? '',
     closed.get(id) ?? html`<span class="dim">${texts.notClosed}</span>`,
     verdictText(verdict, now),
-    cause === null ? '' : nextStep(rights, id, status.next_step),
+    cause === null ? '' : html`${shown(cause.message)}<br />${nextStep(rights, id, status.next_step)}`,
   ];
 }
 

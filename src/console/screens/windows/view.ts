@@ -110,7 +110,13 @@ function runningView({ context, running, steps, rights, installation: { id } }: 
       if (open.length === 0) return [[...heads, ...Array<string>(6).fill('')]];
       return open.map(({ step, attempt, waitsFor, waitsSince, trouble, notedAt }) => [
         ...heads,
-        ...[step, attempt, waitsFor && shown(waitsFor), at(waitsSince ?? trouble?.since ?? notedAt)],
+        // A step without progress waits for its own end, which the row shows already.
+        ...[
+          step,
+          attempt,
+          waitsFor?.includes(step) ? '' : waitsFor && shown(waitsFor),
+          at(waitsSince ?? trouble?.since ?? notedAt),
+        ],
         trouble &&
           html`<span class="needed">${shown(trouble.error.message)}</span><br />${nextStep(rights, id, trouble.error.todo)}`,
         at(notedAt),
@@ -119,10 +125,11 @@ function runningView({ context, running, steps, rights, installation: { id } }: 
   });
 }
 
-function scheduleView({ schedule, now }: Shown, at: TimeText): Node {
+function scheduleView({ schedule, status, now }: Shown, at: TimeText): Node {
   return facts([
     [texts.schedule, stateView(schedule)],
-    [texts.next, schedule?.nextAt && at(schedule.nextAt)],
+    // While the windows are paused, the Schedule may run for some seconds, and no window opens.
+    [texts.next, schedule?.nextAt && (status.paused === null ? at(schedule.nextAt) : null)],
     [texts.seen, schedule?.seenAt && seen(schedule.seenAt, now)],
   ]);
 }
