@@ -9,9 +9,11 @@ import type { Db } from '../db/pool.ts';
 import { serverEnvironment } from '../embedded/environment.ts';
 
 /** The users of the demo. Their links sign in once. */
-const demoUsers: readonly { name: string; roles: readonly Role[] }[] = [
-  { name: 'accountant', roles: ['accountant'] },
-  { name: 'operator', roles: ['operator'] },
+const demoUsers: readonly { name: string; role: Role }[] = [
+  { name: 'accountant', role: 'accountant' },
+  { name: 'second-accountant', role: 'accountant' },
+  { name: 'operator', role: 'operator' },
+  { name: 'administrator', role: 'admin' },
 ];
 
 export interface DemoConsole {
@@ -47,10 +49,10 @@ export async function startDemoConsole(options: {
     // `user add` prints links with this address.
     appendFileSync(configFile, `console: {listen: ${JSON.stringify(new URL(url).host)}}\n`);
     const links: DemoConsole['links'] = [];
-    for (const { name, roles } of demoUsers) {
+    for (const { name, role } of demoUsers) {
       const id = (await subjectNamed(db, name))?.id ?? (await addSubject(db, name, 'en'));
       if (id === null) continue;
-      for (const role of roles) await grantRole(db, id, { role, installation, until: null });
+      await grantRole(db, id, { role, installation: role === 'admin' ? null : installation, until: null });
       links.push({ name, link: `${url}/link/${await makeLink(db, id, 'sign_in')}` });
     }
     return { links, stop };

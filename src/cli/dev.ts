@@ -36,6 +36,8 @@ export interface DevOptions {
   ui: boolean;
   /** The ERP of the demo. Null if the demo delivers nothing. */
   erp: 'tryton' | null;
+  /** Whether a close needs a second accountant. */
+  twoPersons: boolean;
   /** Folder of all data; the next start continues from it. A demo with an ERP uses a subfolder. */
   dataDir: string;
   env: NodeJS.ProcessEnv;
@@ -90,7 +92,7 @@ async function runDemo(
   say(devTexts.clinic(sandbox));
   let app: App | null = null;
   try {
-    const file = writeConfig(folder, sandbox, erp);
+    const file = writeConfig(folder, sandbox, erp, options.twoPersons);
     // DATABASE_URL and TEMPORAL_ADDRESS do not apply: the file below names neither.
     const env = { ...options.env, ...erp?.env, PRACTICE_TOKEN: sandbox.token, VETLEDGER_DATA_DIR: dataDir };
     // Secret and port change with each run, so they are not in the file.
@@ -149,11 +151,11 @@ async function work(
     const reconciled = await firstResult(app, sandbox, window, options, erp, say);
     const code = reconciled === 0 && !isDelivered ? 1 : reconciled;
     if (options.once || options.signal.aborted) return code;
+    const site = await demoConsole(app, options, say);
+    say(devTexts.clinicLives({ every: demo.scheduleEvery }));
     const living = setInterval(() => {
       for (const event of sandbox.live(demo.liveEvents)) say(`  ${devTexts.clinicDid({ event: event.text })}`);
     }, demo.liveEveryMs);
-    const site = await demoConsole(app, options, say);
-    say(devTexts.clinicLives({ every: demo.scheduleEvery }));
     const sendTo = (url: string) =>
       sandbox.setWebhooks({ url: `${url}/${demo.installation}/${app.config.webhooks?.secret}` });
     try {
@@ -283,7 +285,7 @@ async function startClinic(folder: string): Promise<Sandbox> {
 }
 
 /** Writes a configuration file, so that every command works on the demo. */
-function writeConfig(folder: string, sandbox: Sandbox, erp: DemoErp | null): string {
+function writeConfig(folder: string, sandbox: Sandbox, erp: DemoErp | null, twoPersons: boolean): string {
   const file = join(folder, 'vetledger.yaml');
   const mapping = erp?.mapping ?? new URL('../../mappings/demo.yaml', import.meta.url).pathname;
   writeFileSync(
@@ -301,7 +303,7 @@ installations:
     overlap_seconds: 60
 data_dir: ..
 schedule: {every: ${demo.scheduleEvery}}
-`,
+${twoPersons ? 'two_persons: true\n' : ''}`,
   );
   return file;
 }

@@ -190,6 +190,7 @@ describe('one person', () => {
     const address = await ask('file-vat', 'month=2026-01');
     await look();
     expect(await pageOf(address)).toContain('The action is done.');
+    expect(linksIn(await pageOf(address))).toContain(`/${id}/month?month=2026-01`);
     const filed = await query(db, 'select period, version from vat_return where installation = ?', [id]);
     expect(filed).toEqual([{ period: '2026-01', version: 1 }]);
     expect(await pageOf(`${path('file-vat')}?month=2026-01`)).toContain('Nothing has changed since the return');

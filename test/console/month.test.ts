@@ -96,6 +96,7 @@ describe('a closed month', () => {
     const body = await page('?month=2026-01');
     const { checklist } = (await command('ledger', 'closes', '--json')).json().installations[0].closes[0];
     expect(body).toContain('This month is closed.');
+    expect(body).toContain('vetledger export --binder 2026-01');
     expect(body).toContain('At the close through 2026-01-31');
     expect(itemsOn(body)['Held documents']?.at(-1)).toBe(String(checklist.held.count));
     expect(body).toContain('M. &lt;b>Virtanen&lt;/b>');

@@ -10,6 +10,7 @@ interface Options {
   once?: true;
   ui: boolean;
   erp?: 'tryton';
+  twoPersons?: true;
 }
 
 /** `reconcile` is absent if the first window failed. */
@@ -26,11 +27,13 @@ export const command: Definition<Options> = {
     ),
     new Option('--no-ui', 'do not start the web UI of Temporal'),
     new Option('--erp <kind>', 'deliver to a real ERP, too').choices(['tryton']),
+    new Option('--two-persons', 'a close needs the approval of a second accountant'),
   ],
   examples: [
     ['vetledger dev', 'try vetledger out'],
     ['vetledger dev --once', 'one sync with reconciliation, then end'],
     ['vetledger dev --erp tryton', 'see the entries in an ERP'],
+    ['vetledger dev --two-persons', 'close a month with two persons in the browser'],
   ],
   answer,
   run: dev,
@@ -41,6 +44,7 @@ function dev(context: CommandContext, options: Options): Promise<number> {
     once: options.once === true,
     ui: options.ui,
     erp: options.erp ?? null,
+    twoPersons: options.twoPersons === true,
     dataDir: resolve(context.env.VETLEDGER_DATA_DIR || '.vetledger'),
     env: context.env,
     signal: context.signal,

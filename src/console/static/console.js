@@ -22,6 +22,9 @@ async function follow() {
     const isInUse = present.querySelector('input:focus, select:focus, button:focus') !== null;
     // A form that changed meanwhile must not change under the hands of its reader.
     if (answer.ok && next !== null && !isInUse) present.replaceWith(document.adoptNode(next));
+    // The head has the state of the period, which the action may have changed.
+    const [period, nextPeriod] = [document.querySelector('.period'), page.querySelector('.period')];
+    if (answer.ok && period !== null && nextPeriod !== null) period.replaceWith(document.adoptNode(nextPeriod));
   } catch {
     // The network or the session is gone. The next attempt shows whether it is back.
   }

@@ -7,6 +7,8 @@ export const monthTexts = catalogue('console/month.monthTexts', {
   parts: 'Parts of the month',
   checklist: 'Checklist',
   closed: 'This month is closed.',
+  binder: ({ month }: { month: string }) =>
+    `The console does not make the closing binder. An operator makes it with \`vetledger export --binder ${month}\`.`,
   notOver: 'This month is not over, so it cannot be closed yet.',
   ready: 'Nothing needs attention. This month can be closed.',
   needsWork: ({ items }: { items: number }) =>

@@ -3,9 +3,10 @@ import { loadVatForm, vatFormOfCountry } from '../../../config/vat-forms.ts';
 import { isCalendarDate, monthBounds } from '../../../domain/dates.ts';
 import { vatReport } from '../../../queries/vat-report.ts';
 import { isFiled } from '../../../queries/vat-returns.ts';
+import type { InstallationId } from '../../../terms.ts';
 import { closingTexts as texts } from '../../../texts/console/closing.ts';
 import { monthTexts } from '../../../texts/console/month.ts';
-import { html } from '../../html.ts';
+import { html, local, type Node } from '../../html.ts';
 import { field } from '../../parts/fields.ts';
 import type { InstallationRequest } from '../../route.ts';
 import { readChoice } from '../reports/choice.ts';
@@ -30,7 +31,7 @@ const close = effectForm({
   },
   fieldsOf: ({ through }) => ({ month: through.slice(0, 7) }),
   effect: async (request, { through }) => asked(request, await shownClose(request, through)),
-  view: ({ through }) => html`<dt>${texts.through}</dt><dd>${through}</dd>`,
+  view: ({ through }, id) => html`<dt>${texts.through}</dt><dd>${monthLink(id, through)}</dd>`,
 });
 
 const reopen = effectForm({
@@ -41,7 +42,7 @@ const reopen = effectForm({
   read: async ({ from }, request) => (from === undefined ? null : { from, ...persons(request) }),
   fieldsOf: ({ from }) => ({ from }),
   effect: async (request, { from }) => asked(request, await shownReopening(request, from)),
-  view: ({ from }) => html`<dt>${texts.openFrom}</dt><dd>${from}</dd>`,
+  view: ({ from }, id) => html`<dt>${texts.openFrom}</dt><dd>${monthLink(id, from)}</dd>`,
 });
 
 const file = effectForm({
@@ -69,7 +70,7 @@ const file = effectForm({
         ${sections.map((section) => sectionView(section, { installation, path: null, kept: {} }))}`,
     };
   },
-  view: ({ month: chosen }) => html`<dt>${monthTexts.month}</dt><dd>${chosen}</dd>`,
+  view: ({ month: chosen }, id) => html`<dt>${monthTexts.month}</dt><dd>${monthLink(id, chosen)}</dd>`,
 });
 
 /** The forms of the month end. */
@@ -78,6 +79,11 @@ export const closingForms = {
   reopen_books: reopen,
   file_vat_return: file,
 } satisfies Record<string, EffectForm>;
+
+/** A day or month, with a link to the page of the month. */
+function monthLink(installation: InstallationId, day: string): Node {
+  return html`<a href=${local(`/${installation}/month`, { month: day.slice(0, 7) })}>${day}</a>`;
+}
 
 function monthField({ month: chosen = '' }: Fields) {
   return field({ name: 'month', type: 'month', label: monthTexts.month, value: chosen });
