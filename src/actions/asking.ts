@@ -1,4 +1,5 @@
-import { bool, instant, integer, json, nullable, text } from '../db/columns.ts';
+import { z } from 'zod';
+import { bool, instant, integer, nullable, storedJson, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import type { InstallationId } from '../terms.ts';
 import type { PlainError } from '../texts/plain-error.ts';
@@ -34,8 +35,8 @@ export interface AskedAction {
   /** The name of the user who asked. */
   subject: string;
   reason: string;
-  /** JSON of the request. */
-  input: string;
+  /** The request. The schema of its kind reads it. */
+  input: unknown;
   shownHash: string | null;
   askedAt: Date;
   /** Whether the time for the request is over. */
@@ -60,8 +61,25 @@ const askedColumns = `a.id, a.installation, a.kind, a.subject, coalesce(r.reason
   left join lateral (select p.subject from action p
     where needed and p.kind = 'approve_action' and (p.input ->> 'action')::bigint = a.id order by p.id limit 1) p on true`;
 
+/** The request to approve the request of another user. */
+export const approvalRequest = z.object({ action: z.int() });
+
+const storedOutcome = z
+  .looseObject({
+    ...{ refused: z.string(), message: z.string(), todo: z.string(), expired: z.boolean() },
+  })
+  .partial();
+const outcomeColumn = storedJson('action_outcome.result', storedOutcome);
+
 const askedShape = {
-  ...{ id: integer, installation: integer, kind: text, subject: text, reason: text, input: json },
+  ...{
+    id: integer,
+    installation: integer,
+    kind: text,
+    subject: text,
+    reason: text,
+    input: storedJson('action.input', z.unknown()),
+  },
   ...{ shownHash: nullable(text), askedAt: instant, isOver: bool, needsSecond: bool, second: nullable(text) },
 };
 
@@ -128,15 +146,17 @@ export function waitingForSecond(db: Connection, installation: InstallationId): 
   );
 }
 
-/** An action of an installation, with its outcome and the JSON of its result. Null if there is none with this id. */
+/** An action of an installation, with its outcome and its result. Null if there is none with this id. */
 export async function actionState(
   db: Connection,
   installation: InstallationId,
   id: number,
-): Promise<{ action: AskedAction; outcome: AskedOutcome; result: string | null } | null> {
+): Promise<{ action: AskedAction; outcome: AskedOutcome; result: unknown } | null> {
   const action = await askedAction(db, installation, id);
   if (action === null) return null;
-  const ended = await maybeRow(db, { result: json }, 'select result from action_outcome where action_id = ?', [id]);
+  const ended = await maybeRow(db, { result: outcomeColumn }, 'select result from action_outcome where action_id = ?', [
+    id,
+  ]);
   if (ended !== null) return { action, outcome: outcomeOf(ended.result), result: ended.result };
   const isWaiting = action.needsSecond && action.second === null;
   return { action, outcome: { state: action.isOver ? 'expired' : isWaiting ? 'waiting' : 'pending' }, result: null };
@@ -160,10 +180,7 @@ export async function expireAction(trx: Connection, id: number): Promise<void> {
   await endAction(trx, id, { expired: true });
 }
 
-function outcomeOf(stored: string): AskedOutcome {
-  const { refused: code, message = '', todo = '', expired }: Stored = JSON.parse(stored);
+function outcomeOf({ refused: code, message = '', todo = '', expired }: z.infer<typeof storedOutcome>): AskedOutcome {
   if (expired === true) return { state: 'expired' };
   return code === undefined ? { state: 'done' } : { state: 'refused', error: { code, message, todo } };
 }
-
-type Stored = Partial<{ refused: string; message: string; todo: string; expired: boolean }>;

@@ -67,7 +67,7 @@ export async function performDecision(
   { id, subject: actedBy, reason, input, shownHash: shown }: AskedAction,
   { clock }: { clock(): Date },
 ): Promise<void> {
-  const request = lateRequest.parse(JSON.parse(input));
+  const request = lateRequest.parse(input);
   const { decision } = request;
   const deciding = { decision, actedBy, reason, asked: { id } };
   await decideChoice(trx, [installation], selectionOf(installation, request), deciding, { clock, shown: shown ?? '' });

@@ -48,9 +48,9 @@ export async function previewedBy(
 ): Promise<Previewed | null> {
   const found = await actionState(db, installation, id);
   if (found === null || found.action.kind !== kind || found.result === null) return null;
-  const result = previewResult.safeParse(JSON.parse(found.result));
+  const result = previewResult.safeParse(found.result);
   if (!result.success) return null;
-  const request = proposalRequest.safeParse(JSON.parse(found.action.input));
+  const request = proposalRequest.safeParse(found.action.input);
   const { base, mapping_hash: mappingHash, preview } = result.data;
   return { id, by: found.action.subject, base, mappingHash, preview, content: request.data?.content ?? null };
 }

@@ -34,12 +34,14 @@ export async function summarisePreview(
   signal: AbortSignal,
 ): Promise<MappingPreview> {
   const counts = { same: 0, corrected: 0, change_held: 0, held: 0, left: 0 };
-  const moves = new Map<string, Money>();
+  const moves = new Map<string, { closed: boolean; month: string; account: string; change: Money }>();
   const kept = new Map<string, number>();
   const add = (closed: boolean, day: CalendarDate, lines: readonly Line[]) => {
     for (const line of lines) {
-      const key = JSON.stringify([closed, day.slice(0, 7), line.account]);
-      moves.set(key, (moves.get(key) ?? zero).plus(signed(line)));
+      const { account } = line;
+      const month = day.slice(0, 7);
+      const key = JSON.stringify([closed, month, account]);
+      moves.set(key, { closed, month, account, change: (moves.get(key)?.change ?? zero).plus(signed(line)) });
     }
   };
   for await (const batch of batches) {
@@ -59,12 +61,9 @@ export async function summarisePreview(
   return {
     counts,
     moves: [...moves]
-      .filter(([, change]) => !change.isZero())
+      .filter(([, { change }]) => !change.isZero())
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, change]) => {
-        const [closed, month, account] = JSON.parse(key);
-        return { closed, month, account, change: change.toFixed() };
-      }),
+      .map(([, { change, ...move }]) => ({ ...move, change: change.toFixed() })),
     kept: [...kept].sort(([, a], [, b]) => b - a).map(([cause, documents]) => ({ cause, documents })),
   };
 }

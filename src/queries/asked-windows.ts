@@ -92,7 +92,7 @@ export interface Priced {
 export async function pricedBy(db: Connection, installation: InstallationId, price: number): Promise<Priced | null> {
   const found = await actionState(db, installation, price);
   if (found === null || found.action.kind !== 'price_windows' || found.outcome.state !== 'done') return null;
-  const request = readingRequest.safeParse(JSON.parse(found.action.input));
-  const result = priceResult.safeParse(JSON.parse(found.result ?? '{}'));
+  const request = readingRequest.safeParse(found.action.input);
+  const result = priceResult.safeParse(found.result);
   return request.success && result.success ? { request: request.data, result: result.data } : null;
 }

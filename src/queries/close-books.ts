@@ -1,9 +1,10 @@
+import { z } from 'zod';
 import { type ActedBy, checkShown, hashOf } from '../actions/record.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import { integer, numeric } from '../db/columns.ts';
 import { type Connection, row } from '../db/rows.ts';
 import { noteLateAtClose } from '../documents/mark.ts';
-import { dateIn } from '../domain/dates.ts';
+import { dateIn, isCalendarDate } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';
 import { formatMoney, Money, sum } from '../domain/money.ts';
 import type { Ed25519Key } from '../domain/signature.ts';
@@ -29,6 +30,11 @@ import { verdicts } from './verdict.ts';
  * Closes and reopenings as the command line and the daemon perform them: the effect that the person saw must still be the
  * effect in the transaction that performs it.
  */
+
+const day = z.string().refine(isCalendarDate);
+/** The requests of users to close the books through a day, and to reopen them from a day on. */
+export const closeRequest = z.object({ through: day });
+export const reopenRequest = z.object({ from: day });
 
 /** What a close through a day would lock. */
 export interface CloseEffect {

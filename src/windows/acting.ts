@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   type AskedAction,
+  approvalRequest,
   askedAction,
   expireAction,
   hasOutcome,
@@ -246,7 +247,7 @@ export class Acting {
 
 /** The request that an approval approves. Null if it is over. */
 async function approvedBy(trx: Connection, { installation, input }: AskedAction): Promise<AskedAction | null> {
-  const { action }: { action: number } = JSON.parse(input);
+  const { action } = approvalRequest.parse(input);
   const approved = await askedAction(trx, installation, action);
   return approved === null || approved.isOver || (await hasOutcome(trx, approved.id)) ? null : approved;
 }

@@ -28,10 +28,28 @@ export const allowed: Allowance[] = [
     why: 'numbers of files',
   },
   {
-    file: /^src\/(console\/screens\/actions\/late|bookkeeping\/asked-decision|actions\/asking)\.ts$/,
+    file: /^src\/console\/screens\/users\/view\.ts$/,
     rule: 'json',
     code: /^JSON\.parse$/,
-    why: 'the input and outcome of an action: ids, dates and names, whose filters are decimal text',
+    why: 'a change of rights: ids and the name of a role',
+  },
+  {
+    file: /^src\/(queries\/asked-windows|console\/screens\/actions\/windows)\.ts$/,
+    rule: 'declaration',
+    code: /^price: /,
+    why: 'the id of the action that counted the requests of a window',
+  },
+  {
+    file: /^src\/erp\/targets\/procountor\/(check|codes)\.ts$/,
+    rule: 'conversion',
+    code: /^Number\.parseInt\((id|status), 10\)$/,
+    why: 'the id of a company, and the code of a VAT status',
+  },
+  {
+    file: /^src\/bookkeeping\/asked-mapping\.ts$/,
+    rule: 'json',
+    code: /^JSON\.parse$/,
+    why: 'a mapping as the database keeps it',
   },
   {
     file: /^sandbox\/src\/state\/care\.ts$/,
@@ -312,7 +330,7 @@ export const allowed: Allowance[] = [
     why: 'the key of a record without a usable id',
   },
   {
-    file: /^src\/erp\/targets\/(odoo|tryton)\/(check|read)\.ts$/,
+    file: /^src\/erp\/targets\/(odoo|tryton|procountor)\/(check|read)\.ts$/,
     rule: 'conversion',
     code: /^Number\((after|id) \?\? 0\)$/,
     why: 'the id after which a page begins',

@@ -1,29 +1,31 @@
 import { z } from 'zod';
 import type { AskedAction } from '../../actions/asking.ts';
-import { isCalendarDate } from '../../domain/dates.ts';
 import { UserError } from '../../domain/errors.ts';
-import { type AgreedClose, closeAsShown, reopenAsShown } from '../../queries/close-books.ts';
+import {
+  type AgreedClose,
+  closeAsShown,
+  closeRequest,
+  reopenAsShown,
+  reopenRequest,
+} from '../../queries/close-books.ts';
 import { fileReturn, vatPeriodOfMonth } from '../../queries/vat-returns.ts';
 import { actionErrors } from '../../texts/errors/actions.ts';
 import type { Perform, PerformPorts } from './performer.ts';
 
-const day = z.string().refine(isCalendarDate);
-const closeRequest = z.object({ through: day });
-const reopenRequest = z.object({ from: day });
 const filingRequest = z.object({ month: z.string(), correction: z.boolean() });
 
 export const performClose: Perform = async (trx, installation, action, ports) => {
-  const { through } = closeRequest.parse(JSON.parse(action.input));
+  const { through } = closeRequest.parse(action.input);
   await closeAsShown(trx, installation, { through, ...agreedTo(action, ports) }, ports);
 };
 
 export const performReopening: Perform = async (trx, installation, action, ports) => {
-  const { from } = reopenRequest.parse(JSON.parse(action.input));
+  const { from } = reopenRequest.parse(action.input);
   await reopenAsShown(trx, installation, { from, ...agreedTo(action, ports) }, ports);
 };
 
 export const performFiling: Perform = async (trx, installation, { id, subject, reason, input, shownHash: shown }) => {
-  const { month, correction } = filingRequest.parse(JSON.parse(input));
+  const { month, correction } = filingRequest.parse(input);
   const period = await vatPeriodOfMonth(trx, installation, month);
   const by = { actedBy: subject, reason, asked: { id } };
   await fileReturn(trx, installation, period, { isCorrection: correction, take: null }, { shown, by });

@@ -44,7 +44,7 @@ function actedBy({ id, subject, reason }: AskedAction): ActedBy {
 
 export const performApproval: Perform = async (trx, installation, action) => {
   await requireDelivery(trx, installation);
-  const { through } = approveRequest.parse(JSON.parse(action.input));
+  const { through } = approveRequest.parse(action.input);
   const effect = await approvalEffect(trx, installation.id, through);
   requireShown(action, effect.entries === 0 ? null : effect);
   await approveUnits(trx, installation.id, through, actedBy(action));
@@ -52,7 +52,7 @@ export const performApproval: Perform = async (trx, installation, action) => {
 
 export const performResend: Perform = async (trx, installation, action) => {
   await requireDelivery(trx, installation);
-  const request = retryRequest.parse(JSON.parse(action.input));
+  const request = retryRequest.parse(action.input);
   const effect = await retryEffect(trx, installation.id, request);
   requireShown(action, effect.units.length === 0 ? null : effect);
   const ids = request.units === 'all' ? null : request.units;
@@ -61,7 +61,7 @@ export const performResend: Perform = async (trx, installation, action) => {
 
 export const performUndo: Perform = async (trx, installation, action) => {
   await requireDelivery(trx, installation);
-  const range = undoRequest.parse(JSON.parse(action.input));
+  const range = undoRequest.parse(action.input);
   const effect = await undoEffect(trx, installation.id, range);
   requireShown(action, effect.reversed + effect.withheld === 0 ? null : effect);
   await undoUnits(trx, await scopeOf(trx, installation), { from: range.from, to: range.to }, actedBy(action));
@@ -69,7 +69,7 @@ export const performUndo: Perform = async (trx, installation, action) => {
 
 /** Records that a file was imported. A file that was acknowledged before is refused, because nothing would change. */
 export const performAck: Perform = async (trx, { id, erp }, action) => {
-  const { batch: number } = ackRequest.parse(JSON.parse(action.input));
+  const { batch: number } = ackRequest.parse(action.input);
   requireShown(action, await batchEffect(trx, id, number));
   const folder = isFileTarget(erp) ? erp.folder : null;
   await ackBatch(trx, { installation: id, number, folder }, actedBy(action));

@@ -23,7 +23,7 @@ export const performRetry: Perform = async (
   { clock },
 ) => {
   const { id } = installation;
-  const { documents } = retryRequest.parse(JSON.parse(input));
+  const { documents } = retryRequest.parse(input);
   await lockDocuments(trx, id, documents);
   const weighed = await weighRetry(trx, installation, documents, clock);
   checkShown(shownHash, hashOfShown('retry', [{ installation, documents: weighed }]));
@@ -43,7 +43,7 @@ export const performMatch: Perform = async (
   installation,
   { id: asked, subject: actedBy, reason, input, shownHash },
 ) => {
-  const request = matchRequest.parse(JSON.parse(input));
+  const request = matchRequest.parse(input);
   await takeTurn(trx, installation.id);
   const shown = shownMatch(request, await weighMatch(trx, installation, request));
   checkShown(shownHash, hashOf(shown));
@@ -57,7 +57,7 @@ export const performRepost: Perform = async (
   { id: asked, subject: actedBy, reason, input, shownHash },
 ) => {
   const { id } = installation;
-  const document = repostRequest.parse(JSON.parse(input));
+  const document = repostRequest.parse(input);
   await repostDocument(trx, installation, document, async () => {
     const { weighed } = await weighRepost(trx, installation, document);
     checkShown(shownHash, hashOfShown('repost', [{ installation, documents: [weighed] }]));

@@ -35,7 +35,7 @@ export type LongPerform = (
 const waitSeconds = 600;
 
 const propose: LongPerform = async (db, installation, { input, shownHash }, signal) => {
-  const { content, mapping_hash } = proposalRequest.parse(JSON.parse(input));
+  const { content, mapping_hash } = proposalRequest.parse(input);
   // The person saw the mapping in force, and proposed a change of it.
   checkShown(shownHash, installation.mappingHash);
   const proposed = withProposal(installation, content);
@@ -52,7 +52,7 @@ const previewRepost: LongPerform = async (db, installation, { shownHash }, signa
 
 /** Posts the corrections of the mapping in force, if a preview still has the result that the person saw. */
 const repostBooks: LongPerform = async (db, installation, { input, shownHash }, signal) => {
-  const { preview: id } = previewedRequest.parse(JSON.parse(input));
+  const { preview: id } = previewedRequest.parse(input);
   const seen = await previewedBy(db, installation.id, { id, kind: 'preview_repost' });
   if (seen === null || seen.mappingHash !== installation.mappingHash || shownHash !== hashOfPreview(seen))
     throw new UserError(actionErrors.changed(), 2);
@@ -91,7 +91,7 @@ export function isLong(kind: string): kind is LongKind {
 
 /** Puts a proposal of another person in force. */
 export const performApproval: Perform = async (trx, { id }, { id: asked, subject, reason, input, shownHash }) => {
-  const { preview } = previewedRequest.parse(JSON.parse(input));
+  const { preview } = previewedRequest.parse(input);
   const proposal = await previewedBy(trx, id, { id: preview, kind: 'propose_mapping' });
   if (proposal === null || proposal.content === null || shownHash !== hashOfPreview(proposal))
     throw new UserError(actionErrors.changed(), 2);

@@ -45,7 +45,7 @@ export interface OutsidePerformer {
 
 const price: OutsidePerformer = {
   async prepare(trx, installation, { input, shownHash }, { clock }) {
-    const request = readingRequest.parse(JSON.parse(input));
+    const request = readingRequest.parse(input);
     const { spans, plan } = await planReading(trx, installation, request, clock());
     checkShown(shownHash, plan);
     return async (windows) => ({ plan, cost: await windows.price(installation, request, spans) });
@@ -54,7 +54,7 @@ const price: OutsidePerformer = {
 
 /** The reading that an action asks for. Throws UserError if it was not priced. */
 async function pricedReading(db: Connection, { id }: InstallationConfig, { input }: AskedAction): Promise<Priced> {
-  const { price: action } = pricedRequest.parse(JSON.parse(input));
+  const { price: action } = pricedRequest.parse(input);
   const priced = await pricedBy(db, id, action);
   if (priced === null) throw new UserError(actionErrors.noEffect(), 1);
   return priced;
@@ -81,7 +81,7 @@ const start: OutsidePerformer = {
 /** Cancels the runs that were shown, and no others. A run that has ended meanwhile stays as it is. */
 const cancel: OutsidePerformer = {
   async prepare(trx, { id }, { input, shownHash }) {
-    const { runs } = cancelRequest.parse(JSON.parse(input));
+    const { runs } = cancelRequest.parse(input);
     checkShown(shownHash, hashOfEffect(runs));
     const running = await runningWork(trx, id);
     const left = running.filter(({ runId }) => runs.some((shown) => shown.runId === runId));

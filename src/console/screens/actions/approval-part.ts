@@ -1,4 +1,5 @@
 import type { AskedAction } from '../../../actions/asking.ts';
+import { closeRequest, reopenRequest } from '../../../queries/close-books.ts';
 import { approvalTexts as texts } from '../../../texts/console/closing.ts';
 import { html, type Node } from '../../html.ts';
 import { form } from '../../layout.ts';
@@ -27,6 +28,7 @@ export function isSame(one: string, other: string): boolean {
 }
 
 function presentEffect(request: InstallationRequest, { kind, input }: AskedAction): Promise<PresentEffect> {
-  const { through = '', from = '' }: { through?: string; from?: string } = JSON.parse(input);
-  return kind === 'reopen_books' ? shownReopening(request, from) : shownClose(request, through);
+  return kind === 'reopen_books'
+    ? shownReopening(request, reopenRequest.parse(input).from)
+    : shownClose(request, closeRequest.parse(input).through);
 }

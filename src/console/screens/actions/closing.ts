@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { loadVatForm, vatFormOfCountry } from '../../../config/vat-forms.ts';
 import { isCalendarDate, monthBounds } from '../../../domain/dates.ts';
+import { closeRequest, reopenRequest } from '../../../queries/close-books.ts';
 import { vatReport } from '../../../queries/vat-report.ts';
 import { isFiled } from '../../../queries/vat-returns.ts';
 import type { InstallationId } from '../../../terms.ts';
@@ -15,12 +16,11 @@ import { reportHead, sectionView } from '../reports/view.ts';
 import { obstacleView, type PresentEffect, shownClose, shownReopening } from './closing-effect.ts';
 import { type EffectForm, effectForm, type Fields, type ShownEffect } from './effect-form.ts';
 
-const day = z.string().refine(isCalendarDate);
 const month = z.string().refine((text) => isCalendarDate(`${text}-01`));
 const twoPersons = { two_persons: z.literal(true).optional() };
 
 const close = effectForm({
-  ...{ kind: 'close_books', name: 'close', request: z.object({ through: day, ...twoPersons }) },
+  ...{ kind: 'close_books', name: 'close', request: closeRequest.extend(twoPersons) },
   title: () => texts.closeTitle,
   submit: () => texts.close,
   choose: monthField,
@@ -35,7 +35,7 @@ const close = effectForm({
 });
 
 const reopen = effectForm({
-  ...{ kind: 'reopen_books', name: 'reopen', request: z.object({ from: day, ...twoPersons }) },
+  ...{ kind: 'reopen_books', name: 'reopen', request: reopenRequest.extend(twoPersons) },
   title: () => texts.reopenTitle,
   submit: () => texts.reopen,
   choose: ({ from = '' }) => field({ name: 'from', type: 'date', label: texts.openFrom, value: from }),

@@ -52,7 +52,7 @@ export interface EffectForm {
   routes: readonly Route[];
   /** A link to the form. Null for users who may not use it. */
   link(rights: Rights, installation: InstallationId, fields?: Fields, text?: string): Node | null;
-  shownRequest(installation: InstallationId, input: string): ShownRequest | null;
+  shownRequest(installation: InstallationId, input: unknown): ShownRequest | null;
 }
 
 export function effectForm<Input extends object>(definition: Definition<Input>): EffectForm {
@@ -102,7 +102,7 @@ export function effectForm<Input extends object>(definition: Definition<Input>):
       return html`<a href=${addressOf(installation, fields)}>${text}</a>`;
     },
     shownRequest(installation, input) {
-      const { success, data } = schema.safeParse(JSON.parse(input));
+      const { success, data } = schema.safeParse(input);
       if (!success) return null;
       const fields = Object.fromEntries(
         Object.entries(definition.fieldsOf(data)).map(([key, value]) => [key, `${value}`]),

@@ -46,8 +46,8 @@ export function askLate(request: InstallationRequest): Promise<Answer> {
 }
 
 /** The decision and the documents of a request, and the address of its form. Null if another build asked. */
-export function lateAsked(installation: InstallationId, input: string): ShownRequest | null {
-  const { success, data } = lateRequest.safeParse(JSON.parse(input));
+export function lateAsked(installation: InstallationId, input: unknown): ShownRequest | null {
+  const { success, data } = lateRequest.safeParse(input);
   if (!success) return null;
   return { view: () => requestView(installation, data), form: local(latePath(installation), fieldsOf(data)) };
 }

@@ -179,8 +179,8 @@ export function askMatch(request: InstallationRequest): Promise<Answer> {
 }
 
 /** The payment and the prepayments of a request, and the address of its form. */
-export function matchAsked(installation: InstallationId, input: string): ShownRequest | null {
-  const { success, data } = matchRequest.safeParse(JSON.parse(input));
+export function matchAsked(installation: InstallationId, input: unknown): ShownRequest | null {
+  const { success, data } = matchRequest.safeParse(input);
   if (!success) return null;
   const { payment, prepayments } = data;
   const chosen = prepayments.join(',') || unknown;

@@ -82,8 +82,8 @@ async function propose(request: InstallationRequest): Promise<Answer> {
 }
 
 /** The proposed mapping, by its hash. */
-export function proposalAsked(installation: InstallationId, input: string): ShownRequest | null {
-  const { success, data } = proposalRequest.safeParse(JSON.parse(input));
+export function proposalAsked(installation: InstallationId, input: unknown): ShownRequest | null {
+  const { success, data } = proposalRequest.safeParse(input);
   if (!success) return null;
   return {
     view: () => html`<dt>${texts.mapping}</dt><dd>${data.mapping_hash.slice(0, 12)}</dd>`,

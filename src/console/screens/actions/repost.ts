@@ -68,8 +68,8 @@ export function askRepost(request: InstallationRequest): Promise<Answer> {
 }
 
 /** The document of a request, and the address of its form. */
-export function repostAsked(installation: InstallationId, input: string): ShownRequest | null {
-  const { success, data } = repostRequest.safeParse(JSON.parse(input));
+export function repostAsked(installation: InstallationId, input: unknown): ShownRequest | null {
+  const { success, data } = repostRequest.safeParse(input);
   if (!success) return null;
   return {
     view: () => html`<dt>${decideTexts.documents}</dt><dd>${documentList(installation, [data])}</dd>`,

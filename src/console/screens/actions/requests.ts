@@ -1,3 +1,4 @@
+import { approvalRequest } from '../../../actions/asking.ts';
 import type { InstallationId } from '../../../terms.ts';
 import type { AskedKind } from '../../users/permitted-actions.ts';
 import { closingForms } from './closing.ts';
@@ -13,7 +14,7 @@ import { retryAsked } from './retry.ts';
 import type { ShownRequest } from './shown-request.ts';
 import { windowForms } from './windows.ts';
 
-type Reader = (installation: InstallationId, input: string) => ShownRequest | null;
+type Reader = (installation: InstallationId, input: unknown) => ShownRequest | null;
 
 /** Reads the request of each kind of action from its JSON. Null if another build asked. */
 export const shownRequests: Record<AskedKind, Reader> = {
@@ -34,8 +35,8 @@ function ofPauses(installation: InstallationId): ShownRequest {
   return { form: pausesPath(installation) };
 }
 
-function ofApproval(installation: InstallationId, input: string): ShownRequest {
-  const { action }: { action: number } = JSON.parse(input);
+function ofApproval(installation: InstallationId, input: unknown): ShownRequest {
+  const { action } = approvalRequest.parse(input);
   return { form: `/${installation}/actions/${action}` };
 }
 

@@ -81,10 +81,10 @@ function previewView(kind: 'propose_mapping' | 'preview_repost'): View {
 export async function resultView(
   request: InstallationRequest,
   action: AskedAction,
-  result: string | null,
+  result: unknown,
 ): Promise<ResultView | null> {
   if (result === null || !isAskedKind(action.kind)) return null;
-  return (await views[action.kind]?.(request, action, JSON.parse(result))) ?? null;
+  return (await views[action.kind]?.(request, action, result)) ?? null;
 }
 
 function textOf<Result>(schema: z.ZodType<Result>, text: (result: Result) => string): View {
@@ -100,7 +100,7 @@ async function priceView(
   given: unknown,
 ): Promise<ResultView | null> {
   const result = priceResult.safeParse(given);
-  const request = readingRequest.safeParse(JSON.parse(action.input));
+  const request = readingRequest.safeParse(action.input);
   if (!result.success || !request.success) return null;
   const { cost } = result.data;
   const form = windowForms[request.data.read === 'backfill' ? 'backfill_windows' : 'replay_windows'];

@@ -67,8 +67,8 @@ export async function askRetry(request: InstallationRequest): Promise<Answer> {
 }
 
 /** The documents of a request, and the address of its form. */
-export function retryAsked(installation: InstallationId, input: string): ShownRequest | null {
-  const { success, data } = retryRequest.safeParse(JSON.parse(input));
+export function retryAsked(installation: InstallationId, input: unknown): ShownRequest | null {
+  const { success, data } = retryRequest.safeParse(input);
   if (!success) return null;
   const names = data.documents.map(({ kind, id }) => `${kind}/${id}`).join(',');
   return {

@@ -71,7 +71,7 @@ function clinicRow(
   const label = labelOf({ id, name });
   const count = (...reasons: OutsideReason[]) =>
     Object.values(verdict.outside).reduce(
-      (all, of) => all + reasons.reduce((sum, reason) => sum + (of.reasons[reason]?.documents ?? 0), 0),
+      (all, of) => all + reasons.reduce((counted, reason) => counted + (of.reasons[reason]?.documents ?? 0), 0),
       0,
     );
   return [
