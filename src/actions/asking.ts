@@ -93,16 +93,25 @@ export async function askAction(
 ): Promise<number> {
   // The lock lets a form that is sent twice at once wait for its first request.
   await lockChain(trx, installation);
-  const asked = await maybeRow(
-    trx,
-    { id: integer, kind: text },
-    `select id, kind from action where installation = ? and input ->> 'form' = ?`,
-    [installation, form],
-  );
+  const asked = await actionOfForm(trx, installation, form);
   if (asked !== null && asked.kind !== kind) throw new Error(`the form of action ${asked.id} was used for ${kind}`);
   if (asked !== null) return asked.id;
   const { id } = await addAction(trx, { installation, kind, by, input: { ...input, form }, shownHash });
   return id;
+}
+
+/** The action that a form asked for. Null if the form was not sent before. */
+export function actionOfForm(
+  db: Connection,
+  installation: InstallationId,
+  form: string,
+): Promise<{ id: number; kind: string } | null> {
+  return maybeRow(
+    db,
+    { id: integer, kind: text },
+    `select id, kind from action where installation = ? and input ->> 'form' = ?`,
+    [installation, form],
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 // The screen Mapping: its figures are sums over the clinic's records, and its history is that of the mapping.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { askAction } from '../../src/actions/asking.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { roles } from '../../src/console/users/rights.ts';
 import { refreshUsage } from '../../src/queries/mapping-shown.ts';
@@ -172,6 +173,18 @@ describe('a changed mapping', () => {
     expect((await send(proposal, { mapping: 'x'.repeat(270_000) })).statusCode).toBe(413);
   });
 
+  /** The page of an approval that the console let pass, after the daemon has judged it. */
+  const asked = async (actedBy: string, { preview, shown }: Record<string, string>) => {
+    const action = await database.db.transaction((trx) =>
+      askAction(trx, {
+        ...{ installation: id, kind: 'apply_mapping', by: { actedBy, reason: 'agreed' } },
+        ...{ input: { preview: Number(preview) }, shownHash: shown ?? null, form: crypto.randomUUID() },
+      }),
+    );
+    await look();
+    return open(`/${id}/actions/${action}`);
+  };
+
   test('is proposed from the text in force, previewed, approved by another, and posted', async () => {
     expect(await open(proposal)).toContain('revenue: same');
     const [was, of3020] = [await balances('3000'), await balances('3020')];
@@ -203,8 +216,8 @@ describe('a changed mapping', () => {
     expect(formOf(await open(approval))).toBeNull();
     const fields = formOf(await open(approval, as('accountant')))!;
     const own = await send(`/${id}/actions/approval`, { ...fields, form: crypto.randomUUID() });
-    await look();
-    expect(await open(own.headers.location as string)).toContain('another person approves it');
+    expect(own.statusCode).toBe(409);
+    expect(await asked('accountant', fields)).toContain('another person approves it');
     expect((await as('bookkeeper').get(approval)).statusCode).toBe(404);
     const approved = await performed(approval, {}, as('accountant'));
     expect(approved.body).toContain('The action is done.');
@@ -235,11 +248,19 @@ describe('a changed mapping', () => {
       await performed(proposal, { mapping: changed('3040') }),
     ].map(({ address }) => `/${id}/actions/approval?preview=${address.split('/').at(-1)}`);
     const late = formOf(await open(two!, as('accountant')))!;
-    expect((await performed(one!, {}, as('accountant'))).body).toContain('The action is done.');
-    expect(await open(two!, as('accountant'))).toContain('Another mapping has come into force since the preview');
-    const { headers } = await send(`/${id}/actions/approval`, late, as('accountant'));
+    const form = formOf(await open(one!, as('accountant')))!;
+    const first = await send(`/${id}/actions/approval`, form, as('accountant'));
     await look();
-    expect(await open(headers.location as string)).toContain('differ from those that were shown');
+    // The form sent again leads to its action, although its effect is done.
+    const second = await send(`/${id}/actions/approval`, form, as('accountant'));
+    expect([second.statusCode, second.headers.location]).toEqual([303, first.headers.location]);
+    expect(await open(String(second.headers.location))).toContain('The action is done.');
+    expect(await open(two!, as('accountant'))).toContain('Another mapping has come into force since the preview');
+    const sent = await send(`/${id}/actions/approval`, late, as('accountant'));
+    expect([sent.statusCode, sent.headers.location]).toEqual([409, undefined]);
+    expect(sent.body).toContain('The effect changed after this page was opened. Nothing was requested.');
+    expect(sent.body).toContain('Another mapping has come into force since the preview');
+    expect(await asked('second', late)).toContain('differ from those that were shown');
   });
 
   test('a posting stays pending when the daemon stops, and expires with what it says about posted corrections', async () => {

@@ -12,6 +12,7 @@ import { useDatabase } from '../support/database.ts';
 import { demoMapping } from '../support/demo-config.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
 import { addressesIn, crawl } from './crawl.ts';
+import { formOf } from './form-of.ts';
 import { type Browser, clinics, hostileName, openTestConsole, type TestConsole } from './support.ts';
 
 const database = useDatabase();
@@ -66,9 +67,8 @@ beforeAll(async () => {
   [insider, outsider] = [await site.signedIn('inside'), await site.signedIn('outside')];
   // An id of an action that is no other number of a page.
   await row(owner, { n: integer }, `select setval('vetledger.action_id', 770001) as n`);
-  const asked = await insider.post(`/${foreign}/actions/read-again`, {
-    ...{ read: 'backfill', from: '', shown: 'a'.repeat(64), form: crypto.randomUUID(), reason: secret },
-  });
+  const form = formOf((await insider.get(`/${foreign}/actions/read-again?read=backfill`)).body)!;
+  const asked = await insider.post(`/${foreign}/actions/read-again`, { ...form, reason: secret });
   expect(asked.statusCode).toBe(303);
   ids = { ...found, action: Number(String(asked.headers.location).split('/').at(-1)) };
   const { held, late, payment } = found;

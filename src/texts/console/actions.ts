@@ -8,6 +8,7 @@ export const actionTexts = catalogue('console/actions.actionTexts', {
   reasonHint: 'The reason is recorded with your name.',
   reasonMissing: 'Enter a reason of at most 1000 characters. Nothing was changed.',
   formOld: 'The form is incomplete. Nothing was changed. Check the effect below and send the form again.',
+  changed: 'The effect changed after this page was opened. Nothing was requested. Check the present effect below.',
   pending: 'The action is requested. The daemon performs it in a few seconds, and this page then shows the result.',
   noDaemon: 'No daemon is known for this installation. The action expires 15 minutes after the request.',
   daemonGone: ({ at }: { at: string }) =>

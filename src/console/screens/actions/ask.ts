@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { askAction } from '../../../actions/asking.ts';
+import { actionOfForm, askAction } from '../../../actions/asking.ts';
 import { actionTexts } from '../../../texts/console/actions.ts';
 import { html, type Node } from '../../html.ts';
 import { field } from '../../parts/fields.ts';
@@ -11,19 +11,24 @@ const longestReason = 1000;
 
 /**
  * Asks for the action of a form with the fields `shown`, `form` and `reason`, and leads to its page. `again` shows the form with
- * its fault. The daemon compares the effect with `shown` when it performs the action.
+ * its fault and status. `present` is the hash of the present effect, if the console can tell it: a form that shows another one is
+ * answered at once. The daemon compares the effect with `shown` when it performs the action.
  */
 export async function askByForm(
   { db, form, installation, session }: InstallationRequest,
-  asked: { kind: AskedKind; input: object } | null,
-  again: (fault: () => string) => Promise<Answer>,
+  asked: { kind: AskedKind; input: object; present?(): Promise<string | null> } | null,
+  again: (fault: () => string, status?: 409) => Promise<Answer>,
 ): Promise<Answer> {
   const { shown: shownHash = '', form: id = '' } = form;
   const reason = (form.reason ?? '').trim();
   if (asked === null || !/^[0-9a-f]{64}$/.test(shownHash) || !formId.test(id)) return again(() => actionTexts.formOld);
   if (reason === '' || reason.length > longestReason) return again(() => actionTexts.reasonMissing);
+  const { kind, input, present } = asked;
+  // The effect of a form that was sent before may be done.
+  const isNew = present !== undefined && (await actionOfForm(db, installation.id, id)) === null;
+  if (isNew && (await present()) !== shownHash) return again(() => actionTexts.changed, 409);
   const by = { actedBy: session.name, reason };
-  const action = await askAction(db, { installation: installation.id, by, shownHash, form: id, ...asked });
+  const action = await askAction(db, { installation: installation.id, by, shownHash, form: id, kind, input });
   return { redirect: `/${installation.id}/actions/${action}` };
 }
 

@@ -66,12 +66,17 @@ export function effectForm<Input extends object>(definition: Definition<Input>):
     const { success, data } = schema.safeParse(given);
     return success ? data : 'malformed';
   };
-  const show = async (request: InstallationRequest, fields: Fields, fault: (() => string) | null): Promise<Answer> => {
+  const show = async (
+    request: InstallationRequest,
+    fields: Fields,
+    fault: (() => string) | null,
+    status: number = fault === null ? 200 : 400,
+  ): Promise<Answer> => {
     const input = await inputOf(fields, request);
     const effect = input === null || input === 'malformed' ? null : await effectOf(definition, request, input);
     const address = addressOf(request.installation.id);
     return {
-      status: fault === null ? 200 : 400,
+      status,
       page: {
         title,
         body: () => {
@@ -85,8 +90,13 @@ export function effectForm<Input extends object>(definition: Definition<Input>):
   };
   const ask = async (request: InstallationRequest): Promise<Answer> => {
     const input = await inputOf(request.form, request);
-    const asked = input === null || input === 'malformed' ? null : { kind, input };
-    return askByForm(request, asked, (fault) => show(request, request.form, fault));
+    const again = (fault: () => string, status?: 409) => show(request, request.form, fault, status);
+    if (input === null || input === 'malformed') return askByForm(request, null, again);
+    const present = async () => {
+      const effect = await effectOf(definition, request, input);
+      return 'refused' in effect ? null : effect.hash;
+    };
+    return askByForm(request, { kind, input, present }, again);
   };
   return {
     kind,
