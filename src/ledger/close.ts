@@ -205,7 +205,7 @@ export interface RecordedClose {
   /** The person who closed or reopened; absent if it was not recorded. */
   by?: string;
   second?: string | null;
-  /** The reason of a reopening; null for a close. */
+  /** What the person wrote; null for a close on the command line, which asks for no reason. */
   reason?: string | null;
   checklist?: unknown;
 }
@@ -235,7 +235,7 @@ export async function recordedCloses(db: Connection, installation: InstallationI
     },
     `select c.kind, c.seq, c.through, c.closed_at as at, c.details, a.acted_by as by,
        coalesce(a.input ->> 'second', p.subject) as second,
-       case c.kind when 'reopen' then a.reason end as reason
+       nullif(a.reason, 'ledger close --through ' || c.through) as reason
      from ledger_close c left join action_done a on a.id = c.action_id
      left join action p on p.kind = 'approve_action' and (p.input ->> 'action')::bigint = c.action_id
      where c.installation = ? order by c.seq`,

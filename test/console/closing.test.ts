@@ -167,6 +167,7 @@ describe('one person', () => {
     expect(await links()).toEqual([]);
     await look();
     expect(await pageOf(address)).toContain('The action is done.');
+    expect(await pageOf(`/${id}/month?month=2026-01`)).toContain('as agreed');
     const close = await lastClose();
     expect(close).toMatchObject({ kind: 'close', through: '2026-01-31', by: 'accountant', second: null });
     expect(checklistAnswer.safeParse(close.checklist).error).toBeUndefined();
