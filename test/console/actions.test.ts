@@ -380,7 +380,7 @@ describe('the page of an action', () => {
 
   test('says since when no daemon runs', async () => {
     const address = await decide(`decision=redate&documents=invoice/${small}`);
-    expect(await stateOf(address)).toContain('No daemon is known for this installation.');
+    expect(await stateOf(address)).toContain('No daemon runs for this installation.');
     const { temporal } = await loadConfig(clinic.config, clinic.env);
     await query(
       db,

@@ -10,7 +10,8 @@ export const actionTexts = catalogue('console/actions.actionTexts', {
   formOld: 'The form is incomplete. Nothing was changed. Check the effect below and send the form again.',
   changed: 'The effect changed after this page was opened. Nothing was requested. Check the present effect below.',
   pending: 'The action is requested. The daemon performs it in a few seconds, and this page then shows the result.',
-  noDaemon: 'No daemon is known for this installation. The action expires 15 minutes after the request.',
+  noDaemon:
+    'No daemon runs for this installation. The action expires 15 minutes after the request. An operator starts the daemon with `vetledger run`.',
   daemonGone: ({ at }: { at: string }) =>
     `No daemon runs since ${at}. The action expires 15 minutes after the request. An operator starts the daemon with \`vetledger run\`.`,
   done: 'The action is done.',
