@@ -45,7 +45,6 @@ export async function reconcileDaily(
   const chain = await chainReport(db, id, { key: sealKey ?? undefined, signal });
   const broken = brokenNames(chain);
   await saveChainVerdict(db, id, broken);
-  await refreshUsage(db, installation, ports.clock());
   const whole = isApiTarget(installation.erp)
     ? await reconcileWithErp({ ...ports, clock: ports.erpClock }, own, [installation], {
         ...{ full: false, inSlices: true, signal },
@@ -53,6 +52,8 @@ export async function reconcileDaily(
         onWaiting: () => onNote({ reason: 'waiting_for_reading' }),
       })
     : own;
+  // Last, so that the results of the checks are stored even if a large clinic exceeds the limit of a statement.
+  await refreshUsage(db, installation, ports.clock());
   const [report] = whole.installations;
   if (report === undefined) throw new Error(`installation ${id} was not reconciled`);
   const equations = Object.entries(report.equations).flatMap(([name, { ok }]) => (ok ? [] : [name]));

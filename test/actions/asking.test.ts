@@ -41,7 +41,7 @@ test('the console asks with its role, and nothing is done before the outcome', a
   expect(await pendingActions(db, [id], { recent: true })).toEqual([
     {
       ...{ id: action, installation: id, kind: 'decide_late', subject: 'anna', reason: 'agreed' },
-      ...{ input: '{"documents":["invoice/1"],"form":"a"}', shownHash: 'f'.repeat(64), isOver: false },
+      ...{ input: { documents: ['invoice/1'], form: 'a' }, shownHash: 'f'.repeat(64), isOver: false },
       ...{ askedAt: expect.any(Date), needsSecond: false, second: null },
     },
   ]);
