@@ -16,6 +16,7 @@ import { MirroredClinic } from '../support/mirrored-clinic.ts';
 import { SourceFigures } from '../support/source-figures.ts';
 import { query } from '../support/sql.ts';
 import { chromiumPath } from './chromium.ts';
+import { crawl } from './crawl.ts';
 import { hostileName, now, openTestConsole, type TestConsole } from './support.ts';
 
 if (chromiumPath === undefined)
@@ -36,7 +37,9 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', { timeout: 60_000 }, 
   beforeAll(async () => {
     clinic = new MirroredClinic(database.db, database.url, { id, seed: 7, invoices: 30 });
     await clinic.configure(readFileSync(demoMapping, 'utf8'), { erp: '{kind: ledger}' });
-    clinic.clinic.createInvoice({ rows: [{ sum: '100.00', vat_percentage: '14', name: hostileName }] });
+    clinic.clinic.createInvoice({
+      rows: [{ sum: '100.00', vat_percentage: '14', name: hostileName }],
+    });
     await clinic.pull();
     await clinic.post();
     site = await openTestConsole(database);
@@ -63,6 +66,19 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', { timeout: 60_000 }, 
     expect(page.url()).toBe(`${url}/clinics`);
     expect(await page.textContent('tbody tr')).toContain(hostileName);
     expect(await page.locator('img').count()).toBe(0);
+  });
+
+  test('on pages of every kind, hostile names make no element', async () => {
+    const reader = await site.signedIn('aino');
+    const pages = await crawl((address) => reader.get(address), ['/clinics', `/${id}/reports/vat`]);
+    expect([...pages.values()].filter((body) => body.includes('&lt;img src=x')).length).toBeGreaterThan(5);
+    const foreign = 'img, iframe, object, embed, [onerror], script:not([src^="/static/"])';
+    for (const [address, body] of pages) {
+      if (!body.startsWith('<!doctype html>')) continue;
+      await page.goto(`${url}${address}`);
+      expect([address, await page.locator(foreign).count()]).toEqual([address, 0]);
+    }
+    expect(faults).toEqual([]);
   });
 
   test('each screen of the navigation opens, without an error and without a serious finding of axe', async () => {
