@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { bool, instant, integer, nullable, storedJson, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
+import { isCalendarDate } from '../domain/dates.ts';
 import type { InstallationId } from '../terms.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 import { type ActedBy, type ActionKind, addAction, endAction, lockChain } from './record.ts';
@@ -61,6 +62,11 @@ const askedColumns = `a.id, a.installation, a.kind, a.subject, coalesce(r.reason
   left join lateral (select p.subject from action p
     where needed and p.kind = 'approve_action' and (p.input ->> 'action')::bigint = a.id order by p.id limit 1) p on true`;
 
+/** A day in a request. */
+export const requestDay = z.string().refine(isCalendarDate);
+/** A month in a request, such as 2026-01. */
+export const requestMonth = z.string().refine((text) => isCalendarDate(`${text}-01`));
+
 /** The request to approve the request of another user. */
 export const approvalRequest = z.object({ action: z.int() });
 
@@ -72,14 +78,8 @@ const storedOutcome = z
 const outcomeColumn = storedJson('action_outcome.result', storedOutcome);
 
 const askedShape = {
-  ...{
-    id: integer,
-    installation: integer,
-    kind: text,
-    subject: text,
-    reason: text,
-    input: storedJson('action.input', z.unknown()),
-  },
+  ...{ id: integer, installation: integer, kind: text, subject: text, reason: text },
+  input: storedJson('action.input', z.unknown()),
   ...{ shownHash: nullable(text), askedAt: instant, isOver: bool, needsSecond: bool, second: nullable(text) },
 };
 
@@ -169,6 +169,11 @@ export async function actionState(
   if (ended !== null) return { action, outcome: outcomeOf(ended.result), result: ended.result };
   const isWaiting = action.needsSecond && action.second === null;
   return { action, outcome: { state: action.isOver ? 'expired' : isWaiting ? 'waiting' : 'pending' }, result: null };
+}
+
+/** The person who asked, for the record of the outcome. */
+export function askedBy({ id, subject, reason }: AskedAction): ActedBy {
+  return { actedBy: subject, reason, asked: { id } };
 }
 
 /** Whether the action has its outcome, also one of this transaction. */

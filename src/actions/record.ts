@@ -73,6 +73,11 @@ export function hashOf(content: string): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
+/** The hash of an effect, for the form and for the daemon. */
+export function hashOfEffect(effect: object): string {
+  return hashOf(JSON.stringify(effect));
+}
+
 /** Throws UserError if the effect of an action is not the one that the person saw, by their hashes. */
 export function checkShown(shown: string | null, present: string): void {
   if (shown !== present) throw new UserError(actionErrors.changed(), 2);

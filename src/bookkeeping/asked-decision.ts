@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { AskedAction } from '../actions/asking.ts';
+import { type AskedAction, askedBy, requestDay } from '../actions/asking.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
-import { isCalendarDate } from '../domain/dates.ts';
 import { Money } from '../domain/money.ts';
 import { lateDecisions } from '../posting/types.ts';
 import { documentKinds } from '../terms.ts';
@@ -30,8 +29,8 @@ export const lateRequest = z
           .refine((code) => Object.hasOwn(decisionsFor, code))
           .optional(),
         kind: z.enum(documentKinds).optional(),
-        from: z.string().refine(isCalendarDate).optional(),
-        to: z.string().refine(isCalendarDate).optional(),
+        from: requestDay.optional(),
+        to: requestDay.optional(),
         account: z
           .string()
           .regex(/^[\w.-]{1,40}$/)
@@ -64,11 +63,12 @@ export function selectionOf({ id }: InstallationConfig, { documents, filter }: L
 export async function performDecision(
   trx: Connection,
   installation: InstallationConfig,
-  { id, subject: actedBy, reason, input, shownHash: shown }: AskedAction,
+  action: AskedAction,
   { clock }: { clock(): Date },
 ): Promise<void> {
+  const { input, shownHash: shown } = action;
   const request = lateRequest.parse(input);
   const { decision } = request;
-  const deciding = { decision, actedBy, reason, asked: { id } };
+  const deciding = { decision, ...askedBy(action) };
   await decideChoice(trx, [installation], selectionOf(installation, request), deciding, { clock, shown: shown ?? '' });
 }

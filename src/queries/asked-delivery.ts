@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { hashOf } from '../actions/record.ts';
+import { requestDay } from '../actions/asking.ts';
 import type { Connection } from '../db/rows.ts';
-import { isCalendarDate } from '../domain/dates.ts';
 import { retryableUnits, type UndoRange, planUndo as unitsToUndo } from '../erp/outbox/undo.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import { debitsOf, type ListedBatch, listBatches, unitTotals } from './delivered-units.ts';
@@ -14,13 +13,12 @@ import { debitsOf, type ListedBatch, listBatches, unitTotals } from './delivered
 /** The largest number of entries that one request names. */
 export const unitsPerRequest = 500;
 
-const date = z.string().refine(isCalendarDate);
-export const approveRequest = z.object({ through: date });
+export const approveRequest = z.object({ through: requestDay });
 /** Entries by id, or all refused ones. */
 export const retryRequest = z.object({
   units: z.union([z.literal('all'), z.array(z.string().min(1).max(100)).max(unitsPerRequest)]),
 });
-export const undoRequest = z.object({ from: date, to: date }).refine(({ from, to }) => from <= to);
+export const undoRequest = z.object({ from: requestDay, to: requestDay }).refine(({ from, to }) => from <= to);
 export const ackRequest = z.object({ batch: z.int().positive() });
 export type RetryRequest = z.infer<typeof retryRequest>;
 
@@ -31,11 +29,6 @@ export interface Entries {
   through: CalendarDate | null;
   /** Null without entries. */
   debit: string | null;
-}
-
-/** The hash of an effect, for the form and for the daemon. */
-export function hashOfEffect(effect: object): string {
-  return hashOf(JSON.stringify(effect));
 }
 
 /** The entries of first loads and backfills that an approval through this date covers. */

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { actionState } from '../actions/asking.ts';
+import { actionState, requestDay } from '../actions/asking.ts';
+import { hashOfEffect } from '../actions/record.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
-import { isCalendarDate } from '../domain/dates.ts';
 import { leftOutText, planReplay, type ReplayChoice } from '../sync/replay/plan.ts';
 import type { Span } from '../sync/replay/spans.ts';
 import type { InstallationId } from '../terms.ts';
-import { hashOfEffect } from './asked-delivery.ts';
 
 /**
  * The requests about windows that users make in the console. The price of a reading needs the source. So it is an action whose result
@@ -20,7 +19,7 @@ export const readingRequest = z.discriminatedUnion('read', [
   z
     .object({ read: z.literal('times'), from: z.iso.datetime(), to: z.iso.datetime() })
     .refine(({ from, to }) => from < to),
-  z.object({ read: z.literal('backfill'), from: z.string().refine(isCalendarDate).nullable() }),
+  z.object({ read: z.literal('backfill'), from: requestDay.nullable() }),
 ]);
 export type ReadingRequest = z.infer<typeof readingRequest>;
 

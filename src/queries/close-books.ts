@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { requestDay } from '../actions/asking.ts';
 import { type ActedBy, checkShown, hashOf } from '../actions/record.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import { integer, numeric } from '../db/columns.ts';
 import { type Connection, row } from '../db/rows.ts';
 import { noteLateAtClose } from '../documents/mark.ts';
-import { dateIn, isCalendarDate } from '../domain/dates.ts';
+import { dateIn } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';
 import { formatMoney, Money, sum } from '../domain/money.ts';
 import type { Ed25519Key } from '../domain/signature.ts';
@@ -31,10 +32,9 @@ import { verdicts } from './verdict.ts';
  * effect in the transaction that performs it.
  */
 
-const day = z.string().refine(isCalendarDate);
 /** The requests of users to close the books through a day, and to reopen them from a day on. */
-export const closeRequest = z.object({ through: day });
-export const reopenRequest = z.object({ from: day });
+export const closeRequest = z.object({ through: requestDay });
+export const reopenRequest = z.object({ from: requestDay });
 
 /** What a close through a day would lock. */
 export interface CloseEffect {

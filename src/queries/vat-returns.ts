@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { requestMonth } from '../actions/asking.ts';
 import { type ActedBy, checkShown, hashOf } from '../actions/record.ts';
 import { closedInErp } from '../bookkeeping/erp-locks.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
@@ -37,6 +39,9 @@ export interface PreparedReturn {
   /** The reason why the return cannot be filed; null if it can. */
   obstacle: UserError | null;
 }
+
+/** The request of a user to file the return of the VAT period that contains a month. */
+export const filingRequest = z.object({ month: requestMonth, correction: z.boolean() });
 
 /** The VAT period that contains a month. If the period's return is filed, it keeps the length that it had then. */
 export async function vatPeriodOfMonth(

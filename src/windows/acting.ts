@@ -3,6 +3,7 @@ import {
   type AskedAction,
   approvalRequest,
   askedAction,
+  askedBy,
   expireAction,
   hasOutcome,
   pendingActions,
@@ -203,8 +204,7 @@ export class Acting {
       });
       result = await work(windows);
     }
-    const { id, subject: actedBy, reason } = action;
-    const done = { installation: installation.id, kind, by: { actedBy, reason, asked: { id } }, input: {}, result };
+    const done = { installation: installation.id, kind, by: askedBy(action), input: {}, result };
     await transact((trx) => recordAction(trx, done));
     return true;
   }

@@ -1,4 +1,4 @@
-import { type AskedAction, hasOutcome } from '../actions/asking.ts';
+import { type AskedAction, askedBy, hasOutcome } from '../actions/asking.ts';
 import { ActionOver, recordAction } from '../actions/record.ts';
 import { mappingsInForce } from '../bookkeeping/mapping-versions.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
@@ -69,8 +69,7 @@ export class LongActions {
       return inForce?.installation ?? configured;
     });
     const result = await longPerformers[kind](db, installation, action, signal);
-    const { id, subject: actedBy, reason } = action;
-    const by = { actedBy, reason, asked: { id } };
+    const by = askedBy(action);
     await db.transaction((trx) => recordAction(trx, { installation: installation.id, kind, by, input: {}, result }));
   }
 }

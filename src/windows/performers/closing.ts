@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import type { AskedAction } from '../../actions/asking.ts';
+import { type AskedAction, askedBy } from '../../actions/asking.ts';
 import { UserError } from '../../domain/errors.ts';
 import {
   type AgreedClose,
@@ -8,11 +7,9 @@ import {
   reopenAsShown,
   reopenRequest,
 } from '../../queries/close-books.ts';
-import { fileReturn, vatPeriodOfMonth } from '../../queries/vat-returns.ts';
+import { fileReturn, filingRequest, vatPeriodOfMonth } from '../../queries/vat-returns.ts';
 import { actionErrors } from '../../texts/errors/actions.ts';
 import type { Perform, PerformPorts } from './performer.ts';
-
-const filingRequest = z.object({ month: z.string(), correction: z.boolean() });
 
 export const performClose: Perform = async (trx, installation, action, ports) => {
   const { through } = closeRequest.parse(action.input);
@@ -24,18 +21,23 @@ export const performReopening: Perform = async (trx, installation, action, ports
   await reopenAsShown(trx, installation, { from, ...agreedTo(action, ports) }, ports);
 };
 
-export const performFiling: Perform = async (trx, installation, { id, subject, reason, input, shownHash: shown }) => {
-  const { month, correction } = filingRequest.parse(input);
+export const performFiling: Perform = async (trx, installation, action) => {
+  const { month, correction } = filingRequest.parse(action.input);
   const period = await vatPeriodOfMonth(trx, installation, month);
-  const by = { actedBy: subject, reason, asked: { id } };
-  await fileReturn(trx, installation, period, { isCorrection: correction, take: null }, { shown, by });
+  await fileReturn(
+    trx,
+    installation,
+    period,
+    { isCorrection: correction, take: null },
+    {
+      ...{ shown: action.shownHash, by: askedBy(action) },
+    },
+  );
 };
 
 /** Throws UserError if the configuration requires a second person, and no one approved the request. */
-function agreedTo(
-  { id, subject: actedBy, reason, shownHash: shown, second }: AskedAction,
-  { config: { twoPersons } }: PerformPorts,
-): AgreedClose {
+function agreedTo(action: AskedAction, { config: { twoPersons } }: PerformPorts): AgreedClose {
+  const { shownHash: shown, second } = action;
   if (twoPersons && second === null) throw new UserError(actionErrors.noSecond(), 1);
-  return { by: { actedBy, reason, asked: { id } }, second, shown };
+  return { by: askedBy(action), second, shown };
 }

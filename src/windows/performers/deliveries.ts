@@ -1,6 +1,5 @@
-import type { AskedAction } from '../../actions/asking.ts';
-import type { ActedBy } from '../../actions/record.ts';
-import { checkShown } from '../../actions/record.ts';
+import { type AskedAction, askedBy } from '../../actions/asking.ts';
+import { checkShown, hashOfEffect } from '../../actions/record.ts';
 import { isDelivered, isFileTarget } from '../../config/erp.ts';
 import type { InstallationConfig } from '../../config/load-config.ts';
 import type { Connection } from '../../db/rows.ts';
@@ -15,7 +14,6 @@ import {
   approvalEffect,
   approveRequest,
   batchEffect,
-  hashOfEffect,
   retryEffect,
   retryRequest,
   undoEffect,
@@ -38,16 +36,12 @@ async function requireDelivery(trx: Connection, { id, erp }: InstallationConfig)
   if (await isBarred(trx, { kind: 'company', key })) throw new UserError(barredError(id), 2);
 }
 
-function actedBy({ id, subject, reason }: AskedAction): ActedBy {
-  return { actedBy: subject, reason, asked: { id } };
-}
-
 export const performApproval: Perform = async (trx, installation, action) => {
   await requireDelivery(trx, installation);
   const { through } = approveRequest.parse(action.input);
   const effect = await approvalEffect(trx, installation.id, through);
   requireShown(action, effect.entries === 0 ? null : effect);
-  await approveUnits(trx, installation.id, through, actedBy(action));
+  await approveUnits(trx, installation.id, through, askedBy(action));
 };
 
 export const performResend: Perform = async (trx, installation, action) => {
@@ -56,7 +50,7 @@ export const performResend: Perform = async (trx, installation, action) => {
   const effect = await retryEffect(trx, installation.id, request);
   requireShown(action, effect.units.length === 0 ? null : effect);
   const ids = request.units === 'all' ? null : request.units;
-  await retryOrRedo(trx, await scopeOf(trx, installation), ids, actedBy(action));
+  await retryOrRedo(trx, await scopeOf(trx, installation), ids, askedBy(action));
 };
 
 export const performUndo: Perform = async (trx, installation, action) => {
@@ -64,7 +58,7 @@ export const performUndo: Perform = async (trx, installation, action) => {
   const range = undoRequest.parse(action.input);
   const effect = await undoEffect(trx, installation.id, range);
   requireShown(action, effect.reversed + effect.withheld === 0 ? null : effect);
-  await undoUnits(trx, await scopeOf(trx, installation), { from: range.from, to: range.to }, actedBy(action));
+  await undoUnits(trx, await scopeOf(trx, installation), { from: range.from, to: range.to }, askedBy(action));
 };
 
 /** Records that a file was imported. A file that was acknowledged before is refused, because nothing would change. */
@@ -72,7 +66,7 @@ export const performAck: Perform = async (trx, { id, erp }, action) => {
   const { batch: number } = ackRequest.parse(action.input);
   requireShown(action, await batchEffect(trx, id, number));
   const folder = isFileTarget(erp) ? erp.folder : null;
-  await ackBatch(trx, { installation: id, number, folder }, actedBy(action));
+  await ackBatch(trx, { installation: id, number, folder }, askedBy(action));
 };
 
 async function scopeOf(trx: Connection, { id: installation }: InstallationConfig) {

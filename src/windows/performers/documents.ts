@@ -1,3 +1,4 @@
+import { askedBy } from '../../actions/asking.ts';
 import { checkShown, hashOf, recordAction } from '../../actions/record.ts';
 import { repostRequest, weighRepost } from '../../bookkeeping/asked-repost.ts';
 import { retryRequest, weighRetry } from '../../bookkeeping/asked-retry.ts';
@@ -16,12 +17,8 @@ import type { Perform } from './performer.ts';
  * Marks documents, so that the next window judges them again. Throws UserError if the judgement would no longer be the one that the
  * person saw.
  */
-export const performRetry: Perform = async (
-  trx,
-  installation,
-  { id: asked, subject: actedBy, reason, input, shownHash },
-  { clock },
-) => {
+export const performRetry: Perform = async (trx, installation, action, { clock }) => {
+  const { input, shownHash } = action;
   const { id } = installation;
   const { documents } = retryRequest.parse(input);
   await lockDocuments(trx, id, documents);
@@ -32,36 +29,30 @@ export const performRetry: Perform = async (
     await markDirty(trx, id, kind, ids);
     if (kind === 'prepayment') await writeAgain(trx, id, ids);
   }
-  const by = { actedBy, reason, asked: { id: asked } };
+  const by = askedBy(action);
   const names = documents.map(({ kind, id: number }) => `${kind}/${number}`);
   await recordAction(trx, { installation: id, kind: 'retry_documents', by, input: { documents: names } });
 };
 
 /** Sets or removes the match of a payment. Throws UserError if its figures differ from those that the person saw. */
-export const performMatch: Perform = async (
-  trx,
-  installation,
-  { id: asked, subject: actedBy, reason, input, shownHash },
-) => {
+export const performMatch: Perform = async (trx, installation, action) => {
+  const { input, shownHash } = action;
   const request = matchRequest.parse(input);
   await takeTurn(trx, installation.id);
   const shown = shownMatch(request, await weighMatch(trx, installation, request));
   checkShown(shownHash, hashOf(shown));
-  await setMatch(trx, installation.id, { ...request, actedBy, reason, asked: { id: asked } });
+  await setMatch(trx, installation.id, { ...request, ...askedBy(action) });
 };
 
 /** Posts a document again with the mapping in force. Throws UserError if the effect differs from the one that the person saw. */
-export const performRepost: Perform = async (
-  trx,
-  installation,
-  { id: asked, subject: actedBy, reason, input, shownHash },
-) => {
+export const performRepost: Perform = async (trx, installation, action) => {
+  const { input, shownHash } = action;
   const { id } = installation;
   const document = repostRequest.parse(input);
   await repostDocument(trx, installation, document, async () => {
     const { weighed } = await weighRepost(trx, installation, document);
     checkShown(shownHash, hashOfShown('repost', [{ installation, documents: [weighed] }]));
   });
-  const by = { actedBy, reason, asked: { id: asked } };
+  const by = askedBy(action);
   await recordAction(trx, { installation: id, kind: 'repost_document', by, input: document });
 };

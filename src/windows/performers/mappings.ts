@@ -1,4 +1,4 @@
-import type { AskedAction } from '../../actions/asking.ts';
+import { type AskedAction, askedBy } from '../../actions/asking.ts';
 import { checkShown } from '../../actions/record.ts';
 import {
   hashOfPreview,
@@ -90,7 +90,8 @@ export function isLong(kind: string): kind is LongKind {
 }
 
 /** Puts a proposal of another person in force. */
-export const performApproval: Perform = async (trx, { id }, { id: asked, subject, reason, input, shownHash }) => {
+export const performApproval: Perform = async (trx, { id }, action) => {
+  const { subject, input, shownHash } = action;
   const { preview } = previewedRequest.parse(input);
   const proposal = await previewedBy(trx, id, { id: preview, kind: 'propose_mapping' });
   if (proposal === null || proposal.content === null || shownHash !== hashOfPreview(proposal))
@@ -98,6 +99,5 @@ export const performApproval: Perform = async (trx, { id }, { id: asked, subject
   if (proposal.by === subject) throw new UserError(actionErrors.ownProposal({ user: subject }), 1);
   const { content, base, mappingHash: mapping_hash } = proposal;
   const applied = { content, base, proposal: preview, mapping_hash };
-  const by = { actedBy: subject, reason, asked: { id: asked } };
-  if (!(await applyProposal(trx, id, applied, by))) throw new UserError(actionErrors.changed(), 2);
+  if (!(await applyProposal(trx, id, applied, askedBy(action)))) throw new UserError(actionErrors.changed(), 2);
 };

@@ -1,3 +1,4 @@
+import { askedBy } from '../../actions/asking.ts';
 import { type ActedBy, checkShown, hashOf } from '../../actions/record.ts';
 import type { Connection } from '../../db/rows.ts';
 import { UserError } from '../../domain/errors.ts';
@@ -11,10 +12,10 @@ export function changePause(
   what: keyof Pauses,
   change: (trx: Connection, installation: InstallationId, by: ActedBy) => Promise<boolean>,
 ): Perform {
-  return async (trx, installation, { id, subject: actedBy, reason, shownHash }) => {
+  return async (trx, installation, action) => {
     const { [what]: present } = await pausesNow(trx, installation);
     if (present === undefined) throw new UserError(actionErrors.noEffect(), 1);
-    checkShown(shownHash, hashOf(shownPause(present)));
-    await change(trx, installation.id, { actedBy, reason, asked: { id } });
+    checkShown(action.shownHash, hashOf(shownPause(present)));
+    await change(trx, installation.id, askedBy(action));
   };
 }

@@ -1,10 +1,9 @@
 import type { AskedAction } from '../../actions/asking.ts';
-import { checkShown } from '../../actions/record.ts';
+import { checkShown, hashOfEffect } from '../../actions/record.ts';
 import type { InstallationConfig } from '../../config/load-config.ts';
 import type { AskedKind } from '../../console/users/permitted-actions.ts';
 import type { Connection } from '../../db/rows.ts';
 import { UserError } from '../../domain/errors.ts';
-import { hashOfEffect } from '../../queries/asked-delivery.ts';
 import {
   cancelRequest,
   type Priced,

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { requestMonth } from '../../../actions/asking.ts';
 import { loadVatForm, vatFormOfCountry } from '../../../config/vat-forms.ts';
-import { isCalendarDate, monthBounds } from '../../../domain/dates.ts';
+import { monthBounds } from '../../../domain/dates.ts';
 import { closeRequest, reopenRequest } from '../../../queries/close-books.ts';
 import { vatReport } from '../../../queries/vat-report.ts';
-import { isFiled } from '../../../queries/vat-returns.ts';
+import { filingRequest, isFiled } from '../../../queries/vat-returns.ts';
 import type { InstallationId } from '../../../terms.ts';
 import { closingTexts as texts } from '../../../texts/console/closing.ts';
 import { monthTexts } from '../../../texts/console/month.ts';
@@ -16,7 +17,6 @@ import { reportHead, sectionView } from '../reports/view.ts';
 import { obstacleView, type PresentEffect, shownClose, shownReopening } from './closing-effect.ts';
 import { type EffectForm, effectForm, type Fields, type ShownEffect } from './effect-form.ts';
 
-const month = z.string().refine((text) => isCalendarDate(`${text}-01`));
 const twoPersons = { two_persons: z.literal(true).optional() };
 
 const close = effectForm({
@@ -26,7 +26,7 @@ const close = effectForm({
   choose: monthField,
   async read({ month: chosen }, request) {
     if (chosen === undefined) return null;
-    const { success, data } = month.safeParse(chosen);
+    const { success, data } = requestMonth.safeParse(chosen);
     return success ? { through: monthBounds(data).through, ...persons(request) } : {};
   },
   fieldsOf: ({ through }) => ({ month: through.slice(0, 7) }),
@@ -46,13 +46,13 @@ const reopen = effectForm({
 });
 
 const file = effectForm({
-  ...{ kind: 'file_vat_return', name: 'file-vat', request: z.object({ month, correction: z.boolean() }) },
+  ...{ kind: 'file_vat_return', name: 'file-vat', request: filingRequest },
   title: () => texts.fileTitle,
   submit: () => texts.file,
   choose: monthField,
   async read({ month: chosen }, { db, installation }) {
     if (chosen === undefined) return null;
-    if (!month.safeParse(chosen).success) return {};
+    if (!requestMonth.safeParse(chosen).success) return {};
     return { month: chosen, correction: await isFiled(db, installation, chosen) };
   },
   fieldsOf: ({ month: chosen }) => ({ month: chosen }),

@@ -1,3 +1,4 @@
+import { hashOfEffect } from '../../../actions/record.ts';
 import { localTimeOf } from '../../../domain/dates.ts';
 import { formatExact, Money } from '../../../domain/money.ts';
 import {
@@ -5,7 +6,6 @@ import {
   approvalEffect,
   approveRequest,
   batchEffect,
-  hashOfEffect,
   retryEffect,
   retryRequest,
   undoEffect,

@@ -1,9 +1,7 @@
 import type { z } from 'zod';
-import { UserError } from '../../../domain/errors.ts';
 import { shown } from '../../../languages/language.ts';
 import type { InstallationId } from '../../../terms.ts';
 import { effectTexts as texts } from '../../../texts/console/operating.ts';
-import type { PlainError } from '../../../texts/plain-error.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { form } from '../../layout.ts';
 import { problem } from '../../parts/fields.ts';
@@ -12,6 +10,7 @@ import type { Answer, InstallationRequest, Route } from '../../route.ts';
 import { type AskedKind, permittedActions } from '../../users/permitted-actions.ts';
 import type { Rights } from '../../users/rights.ts';
 import { askByForm, askFields } from './ask.ts';
+import { orRefused, type Refused } from './refused.ts';
 import type { ShownRequest } from './shown-request.ts';
 
 export type Fields = Readonly<Partial<Record<string, string>>>;
@@ -73,7 +72,8 @@ export function effectForm<Input extends object>(definition: Definition<Input>):
     status: number = fault === null ? 200 : 400,
   ): Promise<Answer> => {
     const input = await inputOf(fields, request);
-    const effect = input === null || input === 'malformed' ? null : await effectOf(definition, request, input);
+    const effect =
+      input === null || input === 'malformed' ? null : await orRefused(() => definition.effect(request, input));
     const address = addressOf(request.installation.id);
     return {
       status,
@@ -93,7 +93,7 @@ export function effectForm<Input extends object>(definition: Definition<Input>):
     const again = (fault: () => string, status?: 409) => show(request, request.form, fault, status);
     if (input === null || input === 'malformed') return askByForm(request, null, again);
     const present = async () => {
-      const effect = await effectOf(definition, request, input);
+      const effect = await orRefused(() => definition.effect(request, input));
       return 'refused' in effect ? null : effect.hash;
     };
     return askByForm(request, { kind, input, present }, again);
@@ -122,25 +122,11 @@ export function effectForm<Input extends object>(definition: Definition<Input>):
   };
 }
 
-async function effectOf<Input extends object>(
-  { effect }: Definition<Input>,
-  request: InstallationRequest,
-  input: Input,
-): Promise<ShownEffect | { refused: PlainError }> {
-  try {
-    return await effect(request, input);
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    const { code, message, todo } = error;
-    return { refused: { code, message, todo } };
-  }
-}
-
 function effectView<Input extends object>(
   { name, title, submit = title, fieldsOf }: Definition<Input>,
   { session, installation, rights }: InstallationRequest,
   input: Input,
-  effect: ShownEffect | { refused: PlainError },
+  effect: ShownEffect | Refused,
 ): Node {
   if ('refused' in effect) {
     const { message, todo } = effect.refused;

@@ -8,12 +8,11 @@ import { decisionsFor } from '../../../bookkeeping/decide-late.ts';
 import { chooseLate, weighChoice } from '../../../bookkeeping/decide-many.ts';
 import { lateByIds } from '../../../documents/late-documents.ts';
 import { monthBounds } from '../../../domain/dates.ts';
-import { UserError } from '../../../domain/errors.ts';
 import { type LateDecisionKind, lateDecisions } from '../../../posting/types.ts';
 import { type ShownDecision, shownDocument } from '../../../queries/shown-decision.ts';
-import type { PlainError } from '../../../texts/plain-error.ts';
 import type { InstallationRequest } from '../../route.ts';
 import { documentOf, type Fields, namedDocuments } from './chosen-documents.ts';
+import { orRefused, type Refused } from './refused.ts';
 
 /** The fields with which an address or a form names a decision. */
 export const choiceFields = [
@@ -56,7 +55,7 @@ export async function possibleDecisions(
 }
 
 /** The effect of a decision, or the reason why there is none to show. */
-export type Weighed = { effect: ShownDecision } | { refused: PlainError } | { tooMany: number };
+export type Weighed = { effect: ShownDecision } | Refused | { tooMany: number };
 
 /** Weighs a decision for its form. Writes nothing. */
 export async function weighed(
@@ -64,16 +63,12 @@ export async function weighed(
   request: LateRequest,
 ): Promise<Weighed> {
   const selection = selectionOf(installation, request);
-  try {
+  return orRefused(async () => {
     if ('filter' in selection) {
       const { length: tooMany } = await chooseLate(db, installation.id, selection.filter);
       if (tooMany > documentsPerRequest) return { tooMany };
     }
     const choices = await weighChoice(db, [installation], selection, request.decision, context.clock);
     return { effect: shownDocument(request.decision, choices) };
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    const { code, message, todo } = error;
-    return { refused: { code, message, todo } };
-  }
+  });
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { hashOf } from '../../../actions/record.ts';
-import { UserError } from '../../../domain/errors.ts';
 import { formatMoney, type Money } from '../../../domain/money.ts';
 import { shown } from '../../../languages/language.ts';
 import { type Proposal, proposeMatches } from '../../../prepayments/propose-matches.ts';
@@ -14,7 +13,6 @@ import {
 import type { InstallationId } from '../../../terms.ts';
 import { labels } from '../../../texts/commands/labels.ts';
 import { actionTexts, matchFormTexts as texts } from '../../../texts/console/actions.ts';
-import type { PlainError } from '../../../texts/plain-error.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { form } from '../../layout.ts';
 import { documentLink } from '../../parts/document-link.ts';
@@ -23,6 +21,7 @@ import { table } from '../../parts/table.ts';
 import type { Answer, InstallationRequest } from '../../route.ts';
 import { askByForm } from './ask.ts';
 import type { Fields } from './chosen-documents.ts';
+import { orRefused, type Refused } from './refused.ts';
 import type { ShownRequest } from './shown-request.ts';
 
 function matchPath(id: number): string {
@@ -53,7 +52,7 @@ export async function showMatch(
   const proposals = await proposeMatches(db, installation);
   const proposal = proposals.find(({ paymentId }) => String(paymentId) === payment) ?? null;
   const chosen = readMatch(fields);
-  const found = chosen === null ? null : await weighed(request, chosen);
+  const found = chosen === null ? null : await orRefused(() => weighMatch(db, installation, chosen));
   const isMalformed = chosen === null && fields.choice !== undefined;
   return {
     status: fault === null ? 200 : 400,
@@ -65,19 +64,6 @@ export async function showMatch(
         ${found === null || chosen === null ? null : matchView(request, chosen, found, session)}`,
     },
   };
-}
-
-async function weighed(
-  { db, installation }: InstallationRequest,
-  chosen: MatchRequest,
-): Promise<WeighedMatch | { refused: PlainError }> {
-  try {
-    return await weighMatch(db, installation, chosen);
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    const { code, message, todo } = error;
-    return { refused: { code, message, todo } };
-  }
 }
 
 function choiceForm(
@@ -133,7 +119,7 @@ function openUses(id: InstallationId, proposals: readonly Proposal[], amount: (o
 function matchView(
   { installation: { id, decimals } }: InstallationRequest,
   chosen: MatchRequest,
-  found: WeighedMatch | { refused: PlainError },
+  found: WeighedMatch | Refused,
   session: InstallationRequest['session'],
 ): Node {
   if ('refused' in found) {

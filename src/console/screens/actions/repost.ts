@@ -1,6 +1,5 @@
 import { repostRequest, weighRepost } from '../../../bookkeeping/asked-repost.ts';
-import { UserError } from '../../../domain/errors.ts';
-import { shownDocument } from '../../../queries/shown-decision.ts';
+import { type ShownDecision, shownDocument } from '../../../queries/shown-decision.ts';
 import type { DocumentRef, InstallationId } from '../../../terms.ts';
 import { decideTexts, repostTexts as texts } from '../../../texts/console/actions.ts';
 import { html, local } from '../../html.ts';
@@ -10,6 +9,7 @@ import { askByForm } from './ask.ts';
 import { documentOf, type Fields } from './chosen-documents.ts';
 import type { Weighed } from './late-choice.ts';
 import { documentList, weighedView } from './late-view.ts';
+import { orRefused } from './refused.ts';
 import type { ShownRequest } from './shown-request.ts';
 
 function repostPath(id: number): string {
@@ -45,19 +45,12 @@ export async function showRepost(
   };
 }
 
-async function weighed(
-  { db, installation }: InstallationRequest,
-  document: DocumentRef,
-): Promise<Weighed | 'same' | 'left'> {
-  try {
+function weighed({ db, installation }: InstallationRequest, document: DocumentRef): Promise<Weighed | 'same' | 'left'> {
+  return orRefused<{ effect: ShownDecision } | 'same' | 'left'>(async () => {
     const { outcome, weighed: of } = await weighRepost(db, installation, document);
     if (outcome === 'same' || outcome === 'left') return outcome;
     return { effect: shownDocument('repost', [{ installation, documents: [of] }]) };
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    const { code, message, todo } = error;
-    return { refused: { code, message, todo } };
-  }
+  });
 }
 
 export function askRepost(request: InstallationRequest): Promise<Answer> {

@@ -1,6 +1,5 @@
 import { documentsPerRequest } from '../../../bookkeeping/asked-decision.ts';
 import { retryRequest, weighRetry } from '../../../bookkeeping/asked-retry.ts';
-import { UserError } from '../../../domain/errors.ts';
 import { shownDocument } from '../../../queries/shown-decision.ts';
 import type { InstallationId } from '../../../terms.ts';
 import { decideTexts, retryTexts as texts } from '../../../texts/console/actions.ts';
@@ -11,6 +10,7 @@ import { askByForm } from './ask.ts';
 import { documentsOf, type Fields } from './chosen-documents.ts';
 import type { Weighed } from './late-choice.ts';
 import { documentList, weighedView } from './late-view.ts';
+import { orRefused } from './refused.ts';
 import type { ShownRequest } from './shown-request.ts';
 
 function retryPath(id: number): string {
@@ -47,15 +47,11 @@ async function weighed(
   documents: NonNullable<Awaited<ReturnType<typeof documentsOf>>>,
 ): Promise<Weighed> {
   if (documents.length > documentsPerRequest) return { tooMany: documents.length };
-  try {
+  return orRefused(async () => {
     const found = await weighRetry(db, installation, documents, context.clock);
     const choices = found.length === 0 ? [] : [{ installation, documents: found }];
     return { effect: shownDocument('retry', choices) };
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    const { code, message, todo } = error;
-    return { refused: { code, message, todo } };
-  }
+  });
 }
 
 export async function askRetry(request: InstallationRequest): Promise<Answer> {

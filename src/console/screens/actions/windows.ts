@@ -1,6 +1,6 @@
+import { hashOfEffect } from '../../../actions/record.ts';
 import { instantOf, localTimeOf } from '../../../domain/dates.ts';
 import { shown } from '../../../languages/language.ts';
-import { hashOfEffect } from '../../../queries/asked-delivery.ts';
 import {
   cancelRequest,
   nudgeRequest,

@@ -216,11 +216,16 @@ export function resultOf(
 
 /** Parses a JSON object; null if the text is not one. */
 export function objectIn(text: string): JsonObject | null {
+  const value = valueIn(text);
+  return isJsonObject(value) ? value : null;
+}
+
+/** Parses JSON; undefined if the text is none. */
+export function valueIn(text: string): JsonValue | undefined {
   try {
-    const value = readJson(text);
-    return isJsonObject(value) ? value : null;
+    return readJson(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return null;
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import type { OdooConfig } from '../../../config/erp.ts';
 import { keepSecret } from '../../../domain/redact.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readJson, stringifyJson } from '../../../records/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from '../../../records/json.ts';
 import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
@@ -15,6 +15,7 @@ import {
   type Outcome,
   pageError,
   resultOf,
+  valueIn,
   withRetry,
 } from '../api/http.ts';
 import { odooCapabilities } from './capabilities.ts';
@@ -221,13 +222,4 @@ function serverError({ name, message }: JsonObject, answer: Answer): ErpError {
   const text = typeof message === 'string' && message !== '' ? message : (code ?? erpAnswerTexts.withoutText);
   const known = explain({ http: answer.status, code, text }, odooCapabilities.errors);
   return withRetry(known, answer);
-}
-
-function valueIn(text: string): JsonValue | undefined {
-  try {
-    return readJson(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

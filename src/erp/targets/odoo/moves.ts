@@ -1,9 +1,10 @@
 import { type Money, zero } from '../../../domain/money.ts';
 import { clip, visible } from '../../../domain/text.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readJson, stringifyJson } from '../../../records/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from '../../../records/json.ts';
 import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from '../../erp-entry.ts';
 import type { LineState, ResolvedEntry } from '../api/erp-api.ts';
 import { asId, asText, wholeNumber } from '../api/form.ts';
+import { objectIn } from '../api/http.ts';
 import { keyedText, keyIn, longestText, withoutKey } from '../api/keyed-text.ts';
 import type { Features } from './calls.ts';
 import { keyInExternalId, lineIdOf, moveIdOf } from './external-ids.ts';
@@ -332,11 +333,5 @@ export function analyticIdsIn(ids: string): number[] {
 export function distributionIn(value: JsonValue): JsonObject {
   if (isJsonObject(value)) return value;
   if (typeof value !== 'string' || value === '') return {};
-  try {
-    const read = readJson(value);
-    return isJsonObject(read) ? read : {};
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
+  return objectIn(value) ?? {};
 }

@@ -1,7 +1,7 @@
 import type { ProcountorConfig } from '../../../config/erp.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { keepSecret } from '../../../domain/redact.ts';
-import { isJsonObject, type JsonValue, readJson, stringifyJson } from '../../../records/json.ts';
+import { isJsonObject, type JsonValue, stringifyJson } from '../../../records/json.ts';
 import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
@@ -17,6 +17,7 @@ import {
   type Outcome,
   pageError,
   resultOf,
+  valueIn,
   withRetry,
 } from '../api/http.ts';
 import { procountorCapabilities } from './capabilities.ts';
@@ -127,7 +128,7 @@ export class ProcountorConnection {
       },
       request,
     );
-    const value = answer.status === success ? jsonIn(answer.text) : undefined;
+    const value = answer.status === success ? valueIn(answer.text) : undefined;
     if (answer.status === 400 || answer.status === unauthorized)
       throw new ErpError('auth', erpAnswerTexts.loginRefused({ erp, user: clientId }));
     if (answer.status !== success) {
@@ -149,7 +150,7 @@ export class ProcountorConnection {
 
 function outcomeOf(answer: Answer): Outcome {
   const { status, text } = answer;
-  const value = text.trim() === '' && (status === success || status === noContent) ? null : jsonIn(text);
+  const value = text.trim() === '' && (status === success || status === noContent) ? null : valueIn(text);
   if (status === success || status === noContent) {
     if (value !== undefined) return { result: value };
   } else if (isJsonObject(value) && Array.isArray(value.errors)) {
@@ -171,13 +172,4 @@ function errorOf(http: number, errors: readonly JsonValue[]): ErpError {
   return (
     known ?? explain({ http, code: null, text: text || erpAnswerTexts.withoutText }, procountorCapabilities.errors)
   );
-}
-
-function jsonIn(text: string): JsonValue | undefined {
-  try {
-    return readJson(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
