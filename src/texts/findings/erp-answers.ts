@@ -21,6 +21,9 @@ export const erpAnswerTexts = catalogue('findings/erp-answers.erpAnswerTexts', {
   // Login and company
   loginRefused: ({ erp, user }: { erp: string; user: string }): string =>
     `${erp} refuses the user ${user}, or the password or API key`,
+  clientRefused: ({ erp, client, reason }: { erp: string; client: string; reason: string }): string =>
+    `${erp} refuses the client id ${client}, or its secret: ${reason}`,
+  noToken: ({ erp }: { erp: string }): string => `the answer of ${erp} to the login has no token`,
   keyRefused: ({ erp }: { erp: string }): string =>
     `${erp} refuses the API key: it is wrong, belongs to another database, or has expired`,
   noDatabase: ({ erp, url, database }: { erp: string; url: string; database: string }): string =>

@@ -4,8 +4,9 @@ import { keepSecret } from '../../../domain/redact.ts';
 import { isJsonObject, type JsonValue, stringifyJson } from '../../../records/json.ts';
 import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import type { Logger } from '../../deliver/slice.ts';
-import { ErpError, type RequestOptions } from '../../port.ts';
+import type { ErpError, RequestOptions } from '../../port.ts';
 import { chooseCompany } from '../api/choose-company.ts';
+import { ClientCredentials, type Credentials, signedIn } from '../api/credentials.ts';
 import { explain } from '../api/explain.ts';
 import { asId, asRecord, asText, readAs } from '../api/form.ts';
 import {
@@ -23,11 +24,8 @@ import {
 import { procountorCapabilities } from './capabilities.ts';
 
 const erp = 'Procountor';
-/** A token is renewed this long before it ends. */
-const tokenMarginSeconds = 60;
 const success = 200;
 const noContent = 204;
-const unauthorized = 401;
 const notFound = 404;
 
 /** Sends requests to Procountor: over HTTP, or to a fake server in tests. */
@@ -53,19 +51,21 @@ export interface ProcountorCall {
  */
 export class ProcountorConnection {
   readonly #config: ProcountorConfig;
-  readonly #clock: Pick<Clock, 'elapsed'>;
   readonly #log: Logger;
   readonly #http: ProcountorTransport;
-  #token: { header: string; untilMs: number } | null = null;
+  readonly #credentials: Credentials;
   #company: { id: string; currency: string } | null = null;
 
   constructor(config: ProcountorConfig, { clock, log, transport }: ProcountorPorts) {
     this.#config = config;
-    this.#clock = clock;
     this.#log = log;
-    keepSecret(config.clientSecret);
-    keepSecret(config.password);
+    const { user: clientId, clientSecret, password: apiKey } = config;
+    keepSecret(apiKey);
     this.#http = transport ?? new ErpHttp(config, erp, log);
+    this.#credentials = new ClientCredentials({
+      ...{ erp, transport: this.#http, path: '/oauth/token', clientId, clientSecret, sentAs: 'form' },
+      ...{ form: { api_key: apiKey }, clock, log },
+    });
   }
 
   /** The company of the API key. Throws ErpError `auth` if it is not the configured one. */
@@ -90,61 +90,19 @@ export class ProcountorConnection {
   /** Sends a request. A reading request for something that does not exist returns null. Throws ErpError. */
   async call(call: ProcountorCall, request: RequestOptions): Promise<JsonValue> {
     const { access, verb, path, query = {}, body } = call;
-    for (let again = false; ; again = true) {
-      const headers = { authorization: await this.#authorization(request) };
-      const method = `${verb} ${path.replaceAll(/\d[\d,]*/g, '#')}`;
-      const text = body === undefined ? '' : stringifyJson(body);
-      const answer = await answerTo(this.#http, access, { verb, path, query, headers, body: text, method }, request);
-      if (answer.status === unauthorized && !again) {
-        this.#token = null;
-        continue;
-      }
-      if (answer.status === notFound && access === 'reads') return null;
-      return resultOf(outcomeOf(answer), { access, method, answer, name: erp }, this.#log);
-    }
+    const method = `${verb} ${path.replaceAll(/\d[\d,]*/g, '#')}`;
+    const text = body === undefined ? '' : stringifyJson(body);
+    const answer = await signedIn(
+      this.#credentials,
+      (headers) => answerTo(this.#http, access, { verb, path, query, headers, body: text, method }, request),
+      request,
+    );
+    if (answer.status === notFound && access === 'reads') return null;
+    return resultOf(outcomeOf(answer), { access, method, answer, name: erp }, this.#log);
   }
 
   close(): void {
     this.#http.close();
-  }
-
-  async #authorization(request: RequestOptions): Promise<string> {
-    if (this.#token !== null && this.#token.untilMs > this.#clock.elapsed()) return this.#token.header;
-    const { user: clientId, clientSecret, password: apiKey, url } = this.#config;
-    const form = {
-      grant_type: 'client_credentials',
-      client_id: clientId,
-      client_secret: clientSecret,
-      api_key: apiKey,
-    };
-    const answer = await answerTo(
-      this.#http,
-      'reads',
-      {
-        path: '/oauth/token',
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: new URLSearchParams(form).toString(),
-        method: 'token',
-      },
-      request,
-    );
-    const value = answer.status === success ? valueIn(answer.text) : undefined;
-    if (answer.status === 400 || answer.status === unauthorized)
-      throw new ErpError('auth', erpAnswerTexts.loginRefused({ erp, user: clientId }));
-    if (answer.status !== success) {
-      resultOf(
-        { error: pageError(answer, procountorCapabilities.errors) },
-        { access: 'reads', method: 'token', answer, name: erp },
-        this.#log,
-      );
-    }
-    const { access_token: token, expires_in: seconds } = isJsonObject(value) ? value : {};
-    if (typeof token !== 'string' || typeof seconds !== 'number')
-      throw new ErpError('auth', erpAnswerTexts.notTheErp({ erp, url }));
-    keepSecret(token);
-    const untilMs = this.#clock.elapsed() + Math.max(0, seconds - tokenMarginSeconds) * 1_000;
-    this.#token = { header: `Bearer ${token}`, untilMs };
-    return this.#token.header;
   }
 }
 
