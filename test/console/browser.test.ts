@@ -259,9 +259,9 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', { timeout: 60_000 }, 
   });
 
   test('the outcome of an action appears on its page without a new page', async () => {
-    await page.goto(`${url}/${id}/actions/pauses`);
-    await page.fill('input[name=reason] >> nth=0', 'a test');
-    await page.click('form:has(input[value=pause_windows]) button');
+    await page.goto(`${url}/${id}/actions/pause-windows`);
+    await page.fill('input[name=reason]', 'a test');
+    await page.click('form:has(input[name=reason]) button');
     const action = Number(/actions\/(\d+)/.exec(page.url())?.[1]);
     expect(await page.getAttribute('main', 'data-refresh')).toBe('2');
     await page.evaluate('window.isSame = true');

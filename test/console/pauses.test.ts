@@ -12,12 +12,14 @@ import { folderOf } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoConfig } from '../support/demo-config.ts';
 import { query } from '../support/sql.ts';
+import { formOf } from './form-of.ts';
 import { type Browser, clinics, now, openTestConsole, type TestConsole } from './support.ts';
 
 const database = useDatabase();
 const { db } = database;
 const [id] = clinics;
-const path = `/${id}/actions/pauses`;
+const form = (kind: string) => `/${id}/actions/${kind}`;
+const [pauseWindows, resumeWindows] = [form('pause-windows'), form('resume-windows')];
 let site: TestConsole;
 let config: Config;
 const browsers = new Map<string, Browser>();
@@ -26,20 +28,10 @@ const as = (name: string) => browsers.get(name)!;
 const daemon = (using = config) =>
   new Acting({ db, promptDb: db, config: using, clock: () => now, log: createLog('silent') });
 const look = (using = config) => daemon(using).look(new AbortController().signal);
-/** The fields of the forms of the page, in their order. */
-const formsOf = (body: string) =>
-  [...body.matchAll(/<form method="post" action="\/\d+\/actions[\s\S]*?<\/form>/g)].map(([content]) =>
-    Object.fromEntries(
-      [...content.matchAll(/<input [^>]*?name="(\w+)" value="([^"]*)"/g)]
-        .map(([, name = '', value = '']) => [name, value])
-        .filter(([name]) => name !== 'csrf'),
-    ),
-  );
-const open = async () => (await as('operator').get(path)).body;
-const ask = async (changed: Record<string, string> = {}) => {
-  const [fields] = formsOf(await open());
-  return as('operator').post(path, { ...fields, reason: 'the practice moves its server', ...changed });
-};
+const open = async (path: string) => (await as('operator').get(path)).body;
+const ask = async (path: string, changed: Record<string, string> = {}) =>
+  as('operator').post(path, { ...formOf(await open(path)), reason: 'the practice moves its server', ...changed });
+const pageOf = async ({ headers }: { headers: Record<string, unknown> }) => open(headers.location as string);
 const isPaused = async () => {
   const [state] = await query<{ is_paused: boolean }>(db, 'select is_paused from window_pause where installation = ?', [
     id,
@@ -64,62 +56,67 @@ afterAll(() => site?.close());
 beforeEach(resume);
 
 test('an operator pauses the windows and resumes them', async () => {
-  expect(await open()).toContain('Windows: not paused');
-  const asked = await ask();
+  expect(await open(pauseWindows)).toContain('Not paused.');
+  expect(formOf(await open(resumeWindows))).toBeNull();
+  const asked = await ask(pauseWindows);
   expect(asked.statusCode).toBe(303);
   expect(await isPaused()).toBe(false);
   await look();
   expect(await isPaused()).toBe(true);
-  const page = (await as('operator').get(asked.headers.location as string)).body;
+  const page = await pageOf(asked);
   expect(page).toContain('The action is done.');
   expect(page).toContain('the practice moves its server');
-  expect(await open()).toContain('Windows: paused by operator, ');
-  await ask();
+  expect(await open(pauseWindows)).toContain('Paused by operator, ');
+  expect(formOf(await open(pauseWindows))).toBeNull();
+  await ask(resumeWindows);
   await look();
   expect(await isPaused()).toBe(false);
   expect(await brokenAction(db, id)).toBeNull();
 });
 
 test('a pause in the meantime refuses the request', async () => {
-  const asked = await ask();
+  const asked = await ask(pauseWindows);
+  const shown = { ...formOf(await open(pauseWindows)), reason: 'the same' };
   await db.transaction((trx) => setPaused(trx, id, true, { actedBy: 'another', reason: 'on the command line' }));
   await look();
-  const page = (await as('operator').get(asked.headers.location as string)).body;
+  const page = await pageOf(asked);
   expect(page).toContain('differ from those that were shown');
-  expect(page).toContain(`href="${path}"`);
+  expect(page).toContain(`href="${pauseWindows}"`);
+  const late = await as('operator').post(pauseWindows, shown);
+  expect(late.statusCode).toBe(409);
+  expect(late.body).toContain('The effect changed after this page was opened.');
+  expect(late.body).toContain('Paused by another, ');
 });
 
 test('a form that is sent twice pauses once', async () => {
-  const [fields] = formsOf(await open());
-  const sent = { ...fields, reason: 'twice' };
-  const answers = await Promise.all([as('operator').post(path, sent), as('operator').post(path, sent)]);
+  const sent = { ...formOf(await open(pauseWindows)), reason: 'twice' };
+  const send = () => as('operator').post(pauseWindows, sent);
+  const answers = await Promise.all([send(), send()]);
   expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(1);
   await look();
   await resume();
-  expect((await as('operator').post(path, sent)).headers.location).toBe(answers[0]!.headers.location);
+  expect((await send()).headers.location).toBe(answers[0]!.headers.location);
   await look();
   expect(await isPaused()).toBe(false);
 });
 
 test.each<[string, Record<string, string>]>([
   ['without a reason', { reason: '' }],
-  ['of a decision about documents', { kind: 'decide_late' }],
-  ['of a close', { kind: 'close_books' }],
-  ['without a kind', { kind: '' }],
   ['without the shown state', { shown: '' }],
 ])('a form %s changes nothing', async (_, changed) => {
   const count = () => query(db, 'select count(*) from action');
   const before = await count();
-  const { statusCode, body } = await ask(changed);
+  const { statusCode, body } = await ask(pauseWindows, changed);
   expect(statusCode).toBe(400);
   expect(body).toContain('role="alert"');
   expect(await count()).toEqual(before);
 });
 
 test.each(roles)('the role %s', async (role) => {
-  const [fields] = formsOf(await open());
-  const { statusCode } = await as(role).post(path, { ...fields, reason: 'x' });
-  expect([(await as(role).get(path)).statusCode, statusCode]).toEqual(role === 'operator' ? [200, 303] : [404, 404]);
+  const { statusCode } = await as(role).post(pauseWindows, { ...formOf(await open(pauseWindows)), reason: 'x' });
+  expect([(await as(role).get(pauseWindows)).statusCode, statusCode]).toEqual(
+    role === 'operator' ? [200, 303] : [404, 404],
+  );
   await look();
 });
 
@@ -127,30 +124,25 @@ describe('the delivery', () => {
   const erp = { kind: 'csv', path: '/nowhere' } as unknown as ErpConfig;
   const delivering = () => ({ ...config, installations: config.installations.map((each) => ({ ...each, erp })) });
   const pauses = () => query(db, 'select installation from erp_pause where installation = ?', [id]);
-  const askDelivery = async (): Promise<string> => {
-    const [, fields] = formsOf(await open());
-    return (await as('operator').post(path, { ...fields, reason: 'the year is being closed' })).headers
-      .location as string;
-  };
-  const pageOf = async (address: string) => (await as('operator').get(address)).body;
+  const [pause, resume] = [form('pause-delivery'), form('resume-delivery')];
 
   test('is paused and resumed, and refused for an installation without an ERP', async () => {
-    const refused = await askDelivery();
+    const refused = await ask(pause);
     await look();
     expect(await pageOf(refused)).toContain('would change nothing');
-    expect(await open()).toContain('Delivery: not paused');
-    await askDelivery();
+    expect(await open(pause)).toContain('Not paused.');
+    await ask(pause);
     await look(delivering());
     expect(await pauses()).toEqual([{ installation: id }]);
-    expect(await open()).toContain('Delivery: paused by operator, ');
-    const resumed = await askDelivery();
+    expect(await open(resume)).toContain('Paused by operator, ');
+    const resumed = await ask(resume);
     await look(delivering());
     expect(await pageOf(resumed)).toContain('The action is done.');
     expect(await pauses()).toEqual([]);
   });
 
   test('that was paused in the meantime is not paused again', async () => {
-    const asked = await askDelivery();
+    const asked = await ask(pause);
     await db.transaction((trx) => pauseDelivery(trx, id, { actedBy: 'another', reason: 'r' }));
     await look(delivering());
     expect(await pageOf(asked)).toContain('differ from those');
@@ -158,7 +150,9 @@ describe('the delivery', () => {
   });
 });
 
-test.each(['windows', 'delivery'])('the screen %s leads to the page for users who operate', async (screen) => {
+test.each(['windows', 'delivery'])('the screen %s leads to the form for users who operate', async (screen) => {
+  // The delivery was paused last.
+  const path = form(screen === 'windows' ? 'pause-windows' : 'resume-delivery');
   expect((await as('operator').get(`/${id}/${screen}`)).body).toContain(`href="${path}"`);
   expect((await as('accountant').get(`/${id}/${screen}`)).body).not.toContain(path);
 });

@@ -25,9 +25,15 @@ export const formsOfCommands: readonly { words: RegExp; kind: AskedKind; path: s
     ...{ words: /^cancel\b(?!.*--delivery)/, kind: 'cancel_windows', path: 'cancel' },
     title: () => windowActionTexts.titles.cancel_windows,
   },
+  { words: /^pause\b/, kind: 'pause_windows', path: 'pause-windows', title: () => pauseTexts.titles.pause_windows },
+  { words: /^resume\b/, kind: 'resume_windows', path: 'resume-windows', title: () => pauseTexts.titles.resume_windows },
   {
-    ...{ words: /^(pause|resume|deliver pause|deliver resume)\b/, kind: 'resume_windows', path: 'pauses' },
-    title: () => pauseTexts.title,
+    ...{ words: /^deliver pause\b/, kind: 'pause_delivery', path: 'pause-delivery' },
+    title: () => pauseTexts.titles.pause_delivery,
+  },
+  {
+    ...{ words: /^deliver resume\b/, kind: 'resume_delivery', path: 'resume-delivery' },
+    title: () => pauseTexts.titles.resume_delivery,
   },
   {
     ...{ words: /^deliver\b.*--approve/, kind: 'approve_delivery', path: 'approve' },

@@ -31,7 +31,6 @@ export const decideTexts = catalogue('console/actions.decideTexts', {
   month: 'Month of the documents',
   problem: 'Problem',
   kind: 'Kind',
-  choose: 'Show the effect',
   count: ({ documents }: { documents: number }) => (documents === 1 ? '1 document' : `${documents} documents`),
   tooMany: ({ documents, most }: { documents: number; most: number }) =>
     `The filter selects ${documents} documents. One request decides about at most ${most}. Narrow the filter.`,
@@ -54,7 +53,8 @@ export const retryTexts = catalogue('console/actions.retryTexts', {
   title: 'Judge documents again',
   about:
     'The next window judges these documents again. Below is the result with the records as they were last read. If the source sends new records, the result may differ.',
-  malformed: 'The documents are not valid. Choose them on the screen To decide.',
+  malformed: ({ most }: { most: number }) =>
+    `The documents are not valid, or more than ${most}. Choose them on the screen To decide.`,
   submit: 'Judge again',
 });
 
@@ -62,7 +62,7 @@ export const retryTexts = catalogue('console/actions.retryTexts', {
 export const matchFormTexts = catalogue('console/actions.matchFormTexts', {
   title: 'Match a payment with prepayments',
   about:
-    'The next window reverses what is posted under another client, and posts it again. With several prepayments, each covers the part that was used from it, in their order. The last one covers the rest.',
+    'The next window reverses what is posted under another client, and posts it again. With several prepayments, each covers the part that was used from it, in their order. The last one covers the rest. State in the reason how you know the match.',
   payment: 'Payment',
   used: 'Used prepayments',
   others: 'Those with the ids beside',
@@ -70,7 +70,6 @@ export const matchFormTexts = catalogue('console/actions.matchFormTexts', {
   unknown: 'unknown, without a match',
   candidate: ({ prepayment, client, left, day }: Record<'client' | 'left' | 'day', string> & { prepayment: number }) =>
     `prepayment ${prepayment} of ${client}: ${left}, received ${day}`,
-  choose: 'Show the match',
   malformed: 'The payment or the prepayments are not valid. Choose again.',
   unmatched: 'Payments without a match',
   allMatched: 'Every payment from a prepayment has its match.',
@@ -80,7 +79,6 @@ export const matchFormTexts = catalogue('console/actions.matchFormTexts', {
   present: 'Present match',
   prepayment: 'Prepayment',
   left: 'Used without a match',
-  reasonHint: 'State how you know it. The reason is recorded with your name.',
   submit: 'Set the match',
 });
 
@@ -126,15 +124,19 @@ export const actionNames = catalogue('console/actions.actionNames', {
 
 /** The forms that pause and resume windows and delivery. */
 export const pauseTexts = catalogue('console/actions.pauseTexts', {
-  title: 'Pause and resume',
-  windows: 'Windows',
-  delivery: 'Delivery',
-  running: 'not paused',
-  paused: ({ by, at }: { by: string; at: string }) => `paused by ${by}, ${at}`,
-  pauseWindows: 'No scheduled window opens until the windows are resumed. A running window ends normally.',
-  resumeWindows: 'The next scheduled window covers the time of the pause.',
-  pauseDelivery: 'Nothing is sent to the ERP until the delivery is resumed. A batch that is being sent ends normally.',
-  resumeDelivery: 'The delivery continues within five minutes with the units that wait.',
-  pause: 'Pause',
-  resume: 'Resume',
+  titles: {
+    pause_windows: 'Pause the windows',
+    resume_windows: 'Resume the windows',
+    pause_delivery: 'Pause the delivery',
+    resume_delivery: 'Resume the delivery',
+  },
+  running: 'Not paused.',
+  paused: ({ by, at }: { by: string; at: string }) => `Paused by ${by}, ${at}.`,
+  effects: {
+    pause_windows: 'No scheduled window opens until the windows are resumed. A running window ends normally.',
+    resume_windows: 'The next scheduled window covers the time of the pause.',
+    pause_delivery:
+      'Nothing is sent to the ERP until the delivery is resumed. A batch that is being sent ends normally.',
+    resume_delivery: 'The delivery continues within five minutes with the units that wait.',
+  },
 });

@@ -36,12 +36,17 @@ export async function askByForm(
 export function askFields(
   hash: string,
   submit: string,
-  own: Readonly<Record<string, string | number>> = {},
-  reason?: { text: string; isFixed: boolean },
+  own: Readonly<Record<string, string>> = {},
+  fixedReason?: string,
 ): Node {
-  const hidden = { ...own, shown: hash, form: randomUUID(), ...(reason?.isFixed ? { reason: reason.text } : {}) };
-  const given = { name: 'reason', label: actionTexts.reason, hint: actionTexts.reasonHint, value: reason?.text ?? '' };
+  const hidden = {
+    ...own,
+    shown: hash,
+    form: randomUUID(),
+    ...(fixedReason === undefined ? {} : { reason: fixedReason }),
+  };
+  const reason = { name: 'reason', label: actionTexts.reason, hint: actionTexts.reasonHint, isRequired: true };
   return html`${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name=${name} value=${value} />`)}
-    ${reason?.isFixed ? null : field({ ...given, isRequired: true })}
+    ${fixedReason === undefined ? field(reason) : null}
     <button>${submit}</button>`;
 }

@@ -3,9 +3,7 @@ import type { Connection } from '../../../db/rows.ts';
 import { openItems } from '../../../queries/to-decide.ts';
 import { type DocumentRef, documentKinds } from '../../../terms.ts';
 import { filterOf } from '../decide/filter.ts';
-
-/** The fields of a form or an address. */
-export type Fields = Readonly<Partial<Record<string, string>>>;
+import type { Fields } from './effect-form.ts';
 
 /** The documents that fields name: in `documents=invoice/1,payment/2`, or as fields of boxes such as `invoice/1`. */
 export function namedDocuments(fields: Fields): string {

@@ -38,7 +38,10 @@ const reopen = effectForm({
   ...{ kind: 'reopen_books', name: 'reopen', request: reopenRequest.extend(twoPersons) },
   title: () => texts.reopenTitle,
   submit: () => texts.reopen,
-  choose: ({ from = '' }) => field({ name: 'from', type: 'date', label: texts.openFrom, value: from }),
+  choose:
+    async ({ from = '' }) =>
+    () =>
+      field({ name: 'from', type: 'date', label: texts.openFrom, value: from }),
   read: async ({ from }, request) => (from === undefined ? null : { from, ...persons(request) }),
   fieldsOf: ({ from }) => ({ from }),
   effect: async (request, { from }) => asked(request, await shownReopening(request, from)),
@@ -85,8 +88,8 @@ function monthLink(installation: InstallationId, day: string): Node {
   return html`<a href=${local(`/${installation}/month`, { month: day.slice(0, 7) })}>${day}</a>`;
 }
 
-function monthField({ month: chosen = '' }: Fields) {
-  return field({ name: 'month', type: 'month', label: monthTexts.month, value: chosen });
+async function monthField({ month: chosen = '' }: Fields) {
+  return () => field({ name: 'month', type: 'month', label: monthTexts.month, value: chosen });
 }
 
 /** Whether a second person must approve a close or reopening. */

@@ -48,7 +48,7 @@ function amount({ installation: { decimals, currency } }: InstallationRequest, d
 
 const approve = effectForm({
   ...{ kind: 'approve_delivery', name: 'approve', title: titleOf('approve_delivery'), request: approveRequest },
-  choose: (fields) => day('through', texts.through, fields),
+  choose: async (fields) => () => day('through', texts.through, fields),
   /** Without a date, the date of the last entry that waits. */
   async read(fields, { db, installation }) {
     const through = fields.through ?? (await approvalEffect(db, installation.id, null)).through;
@@ -77,7 +77,7 @@ function unitList(units: readonly string[]): string {
 
 const resend = effectForm({
   ...{ kind: 'retry_delivery', name: 'resend', title: titleOf('retry_delivery'), request: retryRequest },
-  choose: (fields) => field({ name: 'units', label: texts.units, value: fields.units ?? '' }),
+  choose: async (fields) => () => field({ name: 'units', label: texts.units, value: fields.units ?? '' }),
   /** The named entries, those of the filter of the screen Delivery, or all refused ones. */
   async read(fields, { db, installation: { id } }) {
     const named = (fields.units ?? '')
@@ -107,7 +107,7 @@ const resend = effectForm({
 
 const undo = effectForm({
   ...{ kind: 'undo_delivery', name: 'undo', title: titleOf('undo_delivery'), request: undoRequest },
-  choose: (fields) => [day('from', texts.from, fields), day('to', texts.to, fields)],
+  choose: async (fields) => () => [day('from', texts.from, fields), day('to', texts.to, fields)],
   async read(fields) {
     return fields.from === undefined && fields.to === undefined
       ? null
@@ -128,7 +128,8 @@ const undo = effectForm({
 
 const acknowledge = effectForm({
   ...{ kind: 'acknowledge_batch', name: 'acknowledge', title: titleOf('acknowledge_batch'), request: ackRequest },
-  choose: (fields) => field({ name: 'batch', label: texts.batch, value: fields.batch ?? '', isRequired: true }),
+  choose: async (fields) => () =>
+    field({ name: 'batch', label: texts.batch, value: fields.batch ?? '', isRequired: true }),
   async read({ batch }) {
     return batch === undefined ? null : { batch: /^\d{1,12}$/.test(batch) ? Number(batch) : 0 };
   },

@@ -19,8 +19,8 @@ export type Fields = Readonly<Partial<Record<string, string>>>;
 export interface ShownEffect {
   hash: string | null;
   view(): Content;
-  /** The text in the field of the reason, and whether the person can change it. */
-  reason?: { text: string; isFixed: boolean };
+  /** The reason, if the person need not enter one. */
+  fixedReason?: string;
 }
 
 interface Definition<Input extends object> {
@@ -31,14 +31,16 @@ interface Definition<Input extends object> {
   /** The label of the button. Default: the title. */
   submit?(): string;
   request: z.ZodType<Input>;
+  /** What the page says first. */
+  about?(fields: Fields, request: InstallationRequest): Promise<() => Content>;
   /** The fields with which a person chooses. Null if there is nothing to choose. */
-  choose(fields: Fields): Content;
+  choose: ((fields: Fields, request: InstallationRequest) => Promise<() => Content>) | null;
   /** Reads the fields. The schema checks the result. Null before a person has chosen. */
   read(fields: Fields, request: InstallationRequest): Promise<unknown>;
   /** Why a choice is refused. Default: that it is not valid. */
   malformed?(): string;
   /** The fields of the form that made a request. */
-  fieldsOf(input: Input): Record<string, string | number>;
+  fieldsOf(input: Input): Record<string, string | number | undefined>;
   /** The effect. Throws UserError if the action is not possible. */
   effect(request: InstallationRequest, input: Input): Promise<ShownEffect>;
   /** The request, for the page of the action. */
@@ -74,17 +76,17 @@ export function effectForm<Input extends object>(definition: Definition<Input>):
     const input = await inputOf(fields, request);
     const effect =
       input === null || input === 'malformed' ? null : await orRefused(() => definition.effect(request, input));
+    const about = await definition.about?.(fields, request);
+    const choice = (await definition.choose?.(fields, request)) ?? null;
     const address = addressOf(request.installation.id);
     return {
       status,
       page: {
         title,
-        body: () => {
-          const choice = definition.choose(fields);
-          return html`${problem(fault?.() ?? (input === 'malformed' ? (definition.malformed?.() ?? texts.malformed) : null))}
-            ${choice === null ? null : html`<form method="get" action=${address} class="filters">${choice}<button>${texts.choose}</button></form>`}
-            ${effect === null || typeof input !== 'object' || input === null ? null : effectView(definition, request, input, effect)}`;
-        },
+        body: () => html`${problem(fault?.() ?? (input === 'malformed' ? (definition.malformed?.() ?? texts.malformed) : null))}
+          ${about?.()}
+          ${choice === null ? null : html`<form method="get" action=${address} class="filters">${choice()}<button>${texts.choose}</button></form>`}
+          ${effect === null || typeof input !== 'object' || input === null ? null : effectView(definition, request, input, effect)}`,
       },
     };
   };
@@ -114,10 +116,10 @@ export function effectForm<Input extends object>(definition: Definition<Input>):
     shownRequest(installation, input) {
       const { success, data } = schema.safeParse(input);
       if (!success) return null;
-      const fields = Object.fromEntries(
-        Object.entries(definition.fieldsOf(data)).map(([key, value]) => [key, `${value}`]),
-      );
-      return { form: addressOf(installation, fields), view: () => definition.view(data, installation) };
+      return {
+        form: addressOf(installation, given(definition.fieldsOf(data))),
+        view: () => definition.view(data, installation),
+      };
     },
   };
 }
@@ -133,7 +135,13 @@ function effectView<Input extends object>(
     return html`<div class="problem" role="alert"><p>${shown(message)}</p><p>${nextStep(rights, installation.id, todo)}</p></div>`;
   }
   if (effect.hash === null) return html`${effect.view()}`;
-  const fields = askFields(effect.hash, submit(), fieldsOf(input), effect.reason);
+  const fields = askFields(effect.hash, submit(), given(fieldsOf(input)), effect.fixedReason);
   return html`${effect.view()}
     <section class="narrow">${form(session, `/${installation.id}/actions/${name}`, fields)}</section>`;
+}
+
+function given(fields: Record<string, string | number | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]])),
+  );
 }

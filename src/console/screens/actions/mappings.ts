@@ -19,7 +19,7 @@ function formAfter(
   const of = kind === 'apply_mapping' ? 'propose_mapping' : 'preview_repost';
   return effectForm({
     ...{ kind, name, title: () => texts.titles[kind], request: previewedRequest },
-    choose: () => null,
+    choose: null,
     read: async ({ preview: id = '' }) => ({ preview: /^\d{1,15}$/.test(id) ? Number(id) : 0 }),
     malformed: () => texts.noPreview,
     fieldsOf: ({ preview }) => ({ preview }),
@@ -45,12 +45,12 @@ const preview = effectForm({
   ...{ kind: 'preview_repost', name: 'corrections', title: () => texts.titles.preview_repost },
   request: previewRequest,
   submit: () => texts.makePreview,
-  choose: () => null,
+  choose: null,
   read: async (_: Fields, { installation: { mappingHash } }) => ({ mapping_hash: mappingHash }),
   fieldsOf: () => ({}),
   effect: async (_, { mapping_hash: hash }): Promise<ShownEffect> => ({
     hash,
-    reason: { text: texts.previewReason, isFixed: true },
+    fixedReason: texts.previewReason,
     view: () => html`<p>${texts.effects.preview_repost}</p>`,
   }),
   view: ({ mapping_hash: hash }) => html`<dt>${texts.mapping}</dt><dd>${hash.slice(0, 12)}</dd>`,

@@ -77,7 +77,7 @@ function planView(
 const price = effectForm({
   ...{ kind: 'price_windows', name: 'read-again', title: titleOf('price_windows'), request: readingRequest },
   submit: () => texts.findPrice,
-  choose: (fields) => [
+  choose: async (fields) => () => [
     choice({
       ...{ name: 'read', label: texts.what, value: fields.read ?? '' },
       options: reads.map((value) => ({ value, text: texts.reads[value] })),
@@ -94,7 +94,7 @@ const price = effectForm({
     const isEmpty = reading.read !== 'backfill' && plan.spans.length === 0;
     return {
       hash: isEmpty ? null : plan.plan,
-      reason: { text: texts.priceReason, isFixed: true },
+      fixedReason: texts.priceReason,
       view: () =>
         html`<p>${isEmpty ? texts.allCovered : texts.effects.price_windows}</p>${planView(request, reading, plan)}`,
     };
@@ -109,7 +109,7 @@ const price = effectForm({
 function readingForm(kind: 'replay_windows' | 'backfill_windows', name: string): EffectForm {
   return effectForm({
     ...{ kind, name, title: titleOf(kind), request: pricedRequest },
-    choose: () => null,
+    choose: null,
     async read({ price: number }) {
       return number === undefined ? null : { price: /^\d{1,15}$/.test(number) ? Number(number) : 0 };
     },
@@ -137,7 +137,7 @@ function readingForm(kind: 'replay_windows' | 'backfill_windows', name: string):
 
 const cancel = effectForm({
   ...{ kind: 'cancel_windows', name: 'cancel', title: titleOf('cancel_windows'), request: cancelRequest },
-  choose: () => null,
+  choose: null,
   read: async (_, { db, installation }) => ({ runs: await runningWork(db, installation.id) }),
   fieldsOf: () => ({}),
   async effect({ context }, { runs }): Promise<ShownEffect> {
@@ -159,7 +159,7 @@ const cancel = effectForm({
 
 const nudge = effectForm({
   ...{ kind: 'nudge_windows', name: 'read-now', title: titleOf('nudge_windows'), request: nudgeRequest },
-  choose: () => null,
+  choose: null,
   read: async () => ({}),
   fieldsOf: () => ({}),
   async effect({ db, installation: { id, timezone } }): Promise<ShownEffect> {

@@ -13,7 +13,7 @@ import { csvFile, fileRows, pageOf, pageRows } from '../../parts/pages.ts';
 import type { Answer, InstallationRequest, Route } from '../../route.ts';
 import type { Rights } from '../../users/rights.ts';
 import { deliveryForms } from '../actions/deliveries.ts';
-import { pausesLink } from '../actions/pauses-link.ts';
+import { pauseLink } from '../actions/pauses.ts';
 import { readFilter, unitAfter } from './filter.ts';
 import { deliveryView } from './view.ts';
 
@@ -30,7 +30,8 @@ export const deliveryRoutes: readonly Route[] = [
 
 const batchesAtMost = 50;
 
-async function show({ db, installation, query, rights, now }: InstallationRequest): Promise<Answer> {
+async function show(request: InstallationRequest): Promise<Answer> {
+  const { db, installation, query, rights, now } = request;
   const { id } = installation;
   const withNames = rights.may('read_books', id);
   const filter = readFilter(query);
@@ -51,13 +52,13 @@ async function show({ db, installation, query, rights, now }: InstallationReques
     batches: await listBatches(db, id, { limit: batchesAtMost }),
     differences: await differencesOf({ db, installation }),
   };
-  return { page: { title, body: () => html`${actionsView(rights, id)} ${deliveryView(shown)}` } };
+  const pause = await pauseLink(request, 'delivery');
+  return { page: { title, body: () => html`${actionsView(rights, id, pause())} ${deliveryView(shown)}` } };
 }
 
-function actionsView(rights: Rights, id: InstallationId): Node {
+function actionsView(rights: Rights, id: InstallationId, pause: Node | null): Node {
   const { approve_delivery: approve, undo_delivery: undo } = deliveryForms;
-  return html`${pausesLink(rights, id)}
-    <p class="pages">${approve.link(rights, id)} ${undo.link(rights, id)}</p>`;
+  return html`<p class="pages">${approve.link(rights, id)} ${undo.link(rights, id)} ${pause}</p>`;
 }
 
 /** E7 by the last reading of the ERP, without balances of accounts. Null before a reading. */

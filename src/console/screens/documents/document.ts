@@ -8,7 +8,7 @@ import { versionChanges } from '../../../queries/explain-versions.ts';
 import { printedNumber } from '../../../records/printed-number.ts';
 import { explainTexts } from '../../../texts/commands/explain.ts';
 import { fieldTitles, labels, sectionHeads } from '../../../texts/commands/labels.ts';
-import { decideTexts, matchFormTexts, repostTexts, retryTexts } from '../../../texts/console/actions.ts';
+import { decideTexts } from '../../../texts/console/actions.ts';
 import { documentsTexts as texts } from '../../../texts/console/documents.ts';
 import { changeTexts } from '../../../texts/reports/changes.ts';
 import { columnTitles as heads } from '../../../texts/reports/columns.ts';
@@ -32,8 +32,10 @@ import { nextStep } from '../../parts/next-step.ts';
 import { table } from '../../parts/table.ts';
 import type { PageContent } from '../../route.ts';
 import type { Rights } from '../../users/rights.ts';
+import { documentForms } from '../actions/document-forms.ts';
+import { fieldOf } from '../actions/documents-effect.ts';
 import { lineTable } from './line-table.ts';
-import { actionPath, documentPath, matchPath, summaryPath } from './links.ts';
+import { documentPath, summaryPath } from './links.ts';
 
 /** A changed value longer than this is cut. */
 const longestValue = 120;
@@ -70,8 +72,8 @@ function ownNumber({ document, facts: found }: Explanation): [number, string][] 
 
 function head(explanation: Explanation, rights: Rights): Node {
   const { installation, document, documentDate, problem, decisions, reports, timezone } = explanation;
-  const decides = rights.may('decide', installation);
-  const isDecidable = decides && problem !== null && decisionsFor[problem.code] !== undefined;
+  const named = { documents: fieldOf(document) };
+  const isDecidable = problem !== null && decisionsFor[problem.code] !== undefined;
   const at = timeIn(timezone);
   const held =
     problem &&
@@ -79,7 +81,7 @@ function head(explanation: Explanation, rights: Rights): Node {
       <strong>${explainTexts.problemSince({ code: problem.code, at: at(problem.since) })}</strong>
       <p>${shown(problem.message)}</p>
       <p>${fieldTitles.todo}: ${nextStep(rights, installation, problem.todo)}</p>
-      ${isDecidable ? html`<p><a href=${actionPath(installation, 'late', document)}>${decideTexts.submit}</a></p>` : null}
+      ${isDecidable ? html`<p>${documentForms.decide_late.link(rights, installation, named, decideTexts.submit)}</p>` : null}
     </div>`;
   return html`${held}
   ${facts([
@@ -88,15 +90,17 @@ function head(explanation: Explanation, rights: Rights): Node {
     [fieldTitles.remark, lines(reports.map(({ code, message }) => `${code}: ${shown(message)}`))],
     [fieldTitles.times, explainTexts.times({ timezone })],
   ])}
-  ${decides ? actionLinks(explanation) : null}`;
+  ${actionLinks(explanation, rights)}`;
 }
 
 /** What a user who decides may do about the document. */
-function actionLinks({ installation, document, problem, match, inForce }: Explanation): Node {
+function actionLinks({ installation, document, problem, match, inForce }: Explanation, rights: Rights): Node {
+  const { retry_documents: retry, match_prepayment: matching, repost_document: repost } = documentForms;
+  const named = { documents: fieldOf(document) };
   return html`<p class="pages">
-    ${problem === null ? null : html`<a href=${actionPath(installation, 'retry', document)}>${retryTexts.title}</a>`}
-    ${match.length === 0 ? null : html`<a href=${matchPath(installation, document.id)}>${matchFormTexts.title}</a>`}
-    ${inForce === null ? null : html`<a href=${actionPath(installation, 'repost', document)}>${repostTexts.title}</a>`}
+    ${problem === null ? null : retry.link(rights, installation, named)}
+    ${match.length === 0 ? null : matching.link(rights, installation, { payment: `${document.id}` })}
+    ${inForce === null ? null : repost.link(rights, installation, named)}
   </p>`;
 }
 

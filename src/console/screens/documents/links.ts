@@ -17,17 +17,3 @@ export function summaryPath(summary: string): string {
   const [installation, , day, n] = summary.split('/');
   return local(`/${installation}/summaries/${day}/${n}`);
 }
-
-/** The forms for a decision about a late document, a new judgement, and a new posting with the mapping in force. */
-export function actionPath(
-  installation: InstallationId,
-  action: 'late' | 'retry' | 'repost',
-  { kind, id }: DocumentRef,
-): string {
-  return local(`/${installation}/actions/${action}`, { documents: `${kind}/${id}` });
-}
-
-/** The form that matches a payment with prepayments. */
-export function matchPath(installation: InstallationId, payment: number): string {
-  return local(`/${installation}/actions/match`, { payment });
-}

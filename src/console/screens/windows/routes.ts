@@ -10,7 +10,7 @@ import { html, type Node } from '../../html.ts';
 import { csvFile, fileRows, numberAfter, pageOf, pageRows } from '../../parts/pages.ts';
 import type { Answer, InstallationRequest, Route } from '../../route.ts';
 import type { Rights } from '../../users/rights.ts';
-import { pausesLink } from '../actions/pauses-link.ts';
+import { pauseLink } from '../actions/pauses.ts';
 import { windowForms } from '../actions/windows.ts';
 import { lineDays, readFilter, readSpan } from './filter.ts';
 import { drawnAtMost, windowsView } from './view.ts';
@@ -26,7 +26,8 @@ export const windowsRoutes: readonly Route[] = [
   },
 ];
 
-async function show({ context, db, installation, query, rights, now }: InstallationRequest): Promise<Answer> {
+async function show(request: InstallationRequest): Promise<Answer> {
+  const { context, db, installation, query, rights, now } = request;
   const { id, timezone } = installation;
   const filter = readFilter(query, timezone);
   if (query.csv !== undefined) {
@@ -58,8 +59,12 @@ async function show({ context, db, installation, query, rights, now }: Installat
     steps: await openSteps(db, id),
     totals: await countWindows(db, id, filter),
   };
+  const pause = await pauseLink(request, 'windows');
   return {
-    page: { title: () => screenNames.windows, body: () => html`${actionsView(rights, id)} ${windowsView(shown)}` },
+    page: {
+      title: () => screenNames.windows,
+      body: () => html`${actionsView(rights, id, pause())} ${windowsView(shown)}`,
+    },
   };
 }
 
@@ -77,8 +82,7 @@ function csvCells(window: RecordedWindow): (string | number | Date | null)[] {
   ];
 }
 
-function actionsView(rights: Rights, id: InstallationId): Node {
+function actionsView(rights: Rights, id: InstallationId, pause: Node | null): Node {
   const { nudge_windows: nudge, price_windows: price, cancel_windows: cancel } = windowForms;
-  return html`${pausesLink(rights, id)}
-    <p class="pages">${nudge.link(rights, id)} ${price.link(rights, id, { read: 'failed' })} ${cancel.link(rights, id)}</p>`;
+  return html`<p class="pages">${nudge.link(rights, id)} ${price.link(rights, id, { read: 'failed' })} ${cancel.link(rights, id)} ${pause}</p>`;
 }
