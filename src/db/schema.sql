@@ -616,6 +616,7 @@ create table erp_unit (
   attempt_id uuid,
   attempts integer not null default 0,
   sent_at timestamp with time zone,
+  first_sent_at timestamp with time zone,
   unknown_refusals integer not null default 0,
   erp_id text,
   erp_number text,

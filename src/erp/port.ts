@@ -86,11 +86,13 @@ export interface IdentifiedCompany extends CompanyRef {
   currency?: string;
 }
 
-/** A key, with the days on which the ERP may hold its entry. ERPs that look up by date need them. */
+/** A key, with what limits a search for its entry. */
 export interface KeyToFind {
   key: string;
-  /** Consecutive days, in order. */
+  /** The days on which the ERP may hold the entry: consecutive, in order. */
   dates: readonly CalendarDate[];
+  /** The first attempt to send the entry, by our clock. Null if it is unknown, for instance after a restore. */
+  since: Date | null;
 }
 
 /** Selects entries with a key of our form. */

@@ -15,6 +15,8 @@ import type { ErpError, ErpPeriods } from './port.ts';
 export interface Strategy {
   /** Maximum number of entries in a request. */
   batchEntries: number;
+  /** Maximum number of keys in a look-up. A scan answers for all keys at once. */
+  lookUpKeys: number;
   /** The first request creates a draft, and a second one posts it. */
   draftsFirst: boolean;
   canWithdrawDrafts: boolean;
@@ -53,9 +55,11 @@ export function strategyOf(capabilities: Capabilities): Strategy {
   const { key, request_id: requestId, write, doubt, periods, read_back: readBack } = capabilities;
   const seenAfterMs = key.lookup_lag_seconds * secondMs;
   const afterDoubt = key.lookup !== 'none' ? 'look_up' : refusesItsKeys(key) ? 'send_again' : 'ask';
+  const batchEntries = afterDoubt === 'ask' ? 1 : Math.max(1, Math.min(mostEntries, write.max_entries));
   return {
     // If only a person can find out the outcome of a request, the request contains one entry.
-    batchEntries: afterDoubt === 'ask' ? 1 : Math.max(1, Math.min(mostEntries, write.max_entries)),
+    batchEntries,
+    lookUpKeys: key.lookup === 'scan_by_date' || key.lookup === 'scan_since' ? mostEntries : batchEntries,
     draftsFirst: write.steps !== 'one',
     canWithdrawDrafts: write.withdraw !== 'none',
     voidIsAbsent: write.withdraw === 'void',

@@ -449,6 +449,31 @@ describe('a request without an answer', () => {
     expect(await stateCounts()).toEqual({ delivered: 2 });
   });
 
+  it('is looked up with all others by one scan since the first attempt; their drafts are posted one by one', async () => {
+    const keys = await enqueued(3);
+    const target = open();
+    let isLost = true;
+    target.after = ({ kind }) => {
+      if (kind !== 'create' || !isLost) return;
+      throw timeOut();
+    };
+    const from = new Date();
+    await slice(target);
+    isLost = false;
+    await passTime(600);
+    const scanned = open({ key: { lookup: 'scan_since' }, write: { max_entries: 1 } });
+    scanned.held.push(...target.held);
+    await slices(scanned);
+    // The look-up, and two searches for surplus drafts.
+    expect(scanned.searched.map((searched) => searched.map(({ key }) => key))).toEqual([keys, keys, keys]);
+    for (const { since } of scanned.searched.flat()) {
+      expect(since?.getTime()).toBeGreaterThanOrEqual(from.getTime());
+      expect(since?.getTime()).toBeLessThanOrEqual(Date.now());
+    }
+    expect(scanned.sizes('post')).toEqual([1, 1, 1]);
+    expect(scanned.posted).toEqual(keys);
+  });
+
   it('leaves no surplus draft, and one posted entry', async () => {
     const [key] = await enqueued(1);
     const target = open();

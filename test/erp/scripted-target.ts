@@ -33,6 +33,8 @@ export class ScriptedTarget implements ErpTarget {
   /** Changes created entries. */
   onCreate: (entry: FoundEntry) => void = () => undefined;
   isComplete = true;
+  /** The keys of each look-up. */
+  readonly searched: (readonly KeyToFind[])[] = [];
   /** The number of requests for a page of entries with keys. */
   looks = 0;
   openPeriods: ErpPeriods = { periods: null, lockedThrough: [] };
@@ -44,6 +46,7 @@ export class ScriptedTarget implements ErpTarget {
 
   find(keys: readonly KeyToFind[], _: RequestOptions) {
     const wanted = keys.map(({ key }) => key);
+    this.searched.push(keys);
     return this.#request('find', wanted, null, () => ({
       found: this.held.filter(({ key }) => wanted.includes(key ?? '')).map((entry) => ({ ...entry })),
       isComplete: this.isComplete,

@@ -51,6 +51,12 @@ describe('what a capability record means', () => {
     ],
     ['batches are as large as the ERP takes', { write: { max_entries: 30 } }, { batchEntries: 30 }],
     ['and a hundred at most', { write: { max_entries: 5_000 } }, { batchEntries: 100 }],
+    ['a search has the keys of a batch', { write: { max_entries: 1 } }, { lookUpKeys: 1 }],
+    [
+      'a scan answers for all keys at once',
+      { write: { max_entries: 1 }, key: { lookup: 'scan_since' } },
+      { lookUpKeys: 100 },
+    ],
     [
       'a request whose id is refused when it is repeated tells what became of the first one',
       { request_id: requestId },

@@ -1847,6 +1847,8 @@ create table erp_unit (
   attempt_id uuid,
   attempts integer not null default 0,
   sent_at timestamptz,
+  -- The first attempt. A look-up that lists entries by time begins a day before.
+  first_sent_at timestamptz,
   -- How often in a row the ERP refused the unit alone with an unknown message, and a look-up did not find it.
   unknown_refusals integer not null default 0,
   erp_id text,

@@ -116,7 +116,10 @@ export class Batch {
       if (this.#to.strategy.afterDoubt !== 'look_up') return this.#decideWithoutLookUp(items);
       const { placed, absent } = await this.#lookUp(items);
       await this.#record(absent.map(({ unit }) => againOf(unit)));
-      await this.#deliver(placed, []);
+      const { batchEntries } = this.#to.strategy;
+      // A look-up may find more drafts than a request may post.
+      for (let at = 0; at === 0 || at < placed.length; at += batchEntries)
+        await this.#deliver(placed.slice(at, at + batchEntries), []);
     });
   }
 
@@ -124,7 +127,7 @@ export class Batch {
   review(units: readonly OutboxUnit[]): Promise<BatchReport> {
     return this.#report(async () => {
       const items = await this.#translated(units);
-      const { found, isComplete } = await this.#requests.find(items.map(({ entry }) => entry));
+      const { found, isComplete } = await this.#requests.find(items.map(({ unit }) => unit));
       const outcomes = items.flatMap((item) => this.#reviewed(item, found.get(item.entry.key) ?? [], isComplete));
       const drafts = items.flatMap((item): Placed[] => {
         const outcome = outcomes.find(({ unitId }) => unitId === item.unit.unit_id);
@@ -149,8 +152,7 @@ export class Batch {
       const unwanted = await unwantedDrafts(db, installation.id, unitIds);
       const { items } = await this.#translateAll(units);
       const entries = new Map(items.map(({ unit, entry }) => [unit.unit_id, entry]));
-      const keys = units.map(({ erp_key: key, unit_date: date }) => ({ key, date }));
-      const { found, isComplete } = await this.#requests.find(keys);
+      const { found, isComplete } = await this.#requests.find(units);
       const surplusOf = new Map<string, string[]>();
       const late = new Set<string>();
       for (const unit of isComplete ? units : []) {
@@ -194,9 +196,9 @@ export class Batch {
         await underLease(db, lease, (trx) => noteSweeps(trx, installation, ids, strategy.lookUpAfterMs));
       }
       for (let at = 0; at < units.length; at += atATime) {
-        const page = units.slice(at, at + atATime).map(({ erp_key: key, unit_date: date }) => ({ key, date }));
+        const page = units.slice(at, at + atATime);
         const { found, isComplete } = await this.#requests.find(page);
-        const absent = page.filter(({ key }) => !found.has(key)).map(({ key }) => key);
+        const absent = page.filter(({ erp_key: key }) => !found.has(key)).map(({ erp_key: key }) => key);
         if (isComplete) await underLease(db, lease, (trx) => noteAbsent(trx, lease.company, absent));
       }
     });
@@ -256,8 +258,7 @@ export class Batch {
     const fresh = untranslated.filter((one) => !sent.includes(one));
     await this.#record(fresh.map(({ unit, code, message }) => refusedOf(unit, code, message)));
     if (sent.length === 0) return;
-    const keys = sent.map(({ unit: { erp_key: key, unit_date: date } }) => ({ key, date }));
-    const { found, isComplete } = await this.#requests.find(keys);
+    const { found, isComplete } = await this.#requests.find(sent.map(({ unit }) => unit));
     const outcomes: Outcome[] = [];
     const surplus: UnwantedDraft[] = [];
     for (const { unit, code, message } of sent) {
@@ -510,7 +511,7 @@ export class Batch {
   async #readBack(items: readonly Item[], ids: Map<string, string>): Promise<Map<string, FoundEntry[]>> {
     const { target, strategy } = this.#to;
     try {
-      if (strategy.readBack === 'by_key') return (await this.#requests.find(items.map(({ entry }) => entry))).found;
+      if (strategy.readBack === 'by_key') return (await this.#requests.find(items.map(({ unit }) => unit))).found;
       const known = [...ids.values()];
       const found = known.length === 0 ? [] : await this.#requests.ask((request) => target.read(known, request));
       return byKey(items, ids, found);
@@ -532,7 +533,7 @@ export class Batch {
   ): Promise<{ placed: Placed[]; absent: Item[] }> {
     if (items.length === 0) return { placed: [], absent: [] };
     const { strategy, isReview } = this.#to;
-    const { found, isComplete } = await this.#requests.find(items.map(({ entry }) => entry));
+    const { found, isComplete } = await this.#requests.find(items.map(({ unit }) => unit));
     const { canWithdrawDrafts, voidIsAbsent } = strategy;
     const options = { ...this.#comparing(), isComplete, isReview, canWithdrawDrafts, voidIsAbsent };
     const placed: Placed[] = [];

@@ -6,9 +6,10 @@ import type { Clock } from '../../domain/clock.ts';
 import { businessDate } from '../../domain/dates.ts';
 import type { PlainError } from '../../texts/plain-error.ts';
 import { type CompanyLease, noteFailure } from '../company-lease.ts';
-import type { ErpEntry, FoundEntry } from '../erp-entry.ts';
+import type { FoundEntry } from '../erp-entry.ts';
 import type { Pace } from '../erp-pace.ts';
 import { noteSending } from '../outbox/record-outcomes.ts';
+import type { OutboxUnit } from '../outbox/unit.ts';
 import { ErpError, type ErpTarget, type RequestOptions, type WriteOptions } from '../port.ts';
 import { restMs, type Strategy, searchDays } from '../strategy.ts';
 import type { Item } from './attempt.ts';
@@ -33,6 +34,9 @@ export interface RequestContext {
 
 /** The result or error of a writing request, with the items that it contained. */
 export type Written<Result> = { items: readonly Item[] } & ({ result: Result } | { error: ErpError });
+
+/** What a look-up of a unit needs. */
+export type LookedUp = Pick<OutboxUnit, 'erp_key' | 'unit_date' | 'first_sent_at'>;
 
 /** The batch cannot continue, because of the ERP or the connection. */
 export class Stopped extends Error {
@@ -93,13 +97,13 @@ export class Requests {
     });
   }
 
-  /** Looks up entries by key. Throws Stopped. */
-  async find(
-    entries: readonly Pick<ErpEntry, 'key' | 'date'>[],
-  ): Promise<{ found: Map<string, FoundEntry[]>; isComplete: boolean }> {
+  /** Looks up units by key. Throws Stopped. */
+  async find(units: readonly LookedUp[]): Promise<{ found: Map<string, FoundEntry[]>; isComplete: boolean }> {
     const { target, installation, clock } = this.#to;
     const today = businessDate(new Date(clock.now()).toISOString(), installation.timezone) ?? '';
-    const keys = entries.map(({ key, date }) => ({ key, dates: searchDays(target.capabilities, date, today) }));
+    const keys = units.map(({ erp_key: key, unit_date: date, first_sent_at: since }) => ({
+      ...{ key, since, dates: searchDays(target.capabilities, date, today) },
+    }));
     const { found, isComplete } = await this.ask((request) => target.find(keys, request));
     return { found: Map.groupBy(found, ({ key }) => key ?? ''), isComplete };
   }
@@ -141,11 +145,14 @@ export class Requests {
       return await pace.write({ signal, priority }, async () => {
         const wanted = items.map(({ unit }) => unit.unit_id);
         const beforeMs = clock.elapsed();
-        const ids = await underLease(db, lease, (trx) =>
+        const sending = await underLease(db, lease, (trx) =>
           noteSending(trx, installation.id, wanted, attemptIdFor(items)),
         );
-        const sending = new Set(ids);
-        noted = items.filter(({ unit }) => sending.has(unit.unit_id));
+        const firstSent = new Map(sending.map(({ unit_id: id, first_sent_at: at }) => [id, at]));
+        noted = items.flatMap(({ unit, entry }) => {
+          const at = firstSent.get(unit.unit_id);
+          return at === undefined ? [] : [{ unit: { ...unit, first_sent_at: at }, entry }];
+        });
         if (noted.length === 0) return null;
         // A process that was suspended meanwhile may have lost the lease. The next holder does not wait for a request
         // that starts now.

@@ -235,17 +235,17 @@ export class Slice {
 
   async #oneBatch(batchWith: (priority: number) => Batch, context: RequestContext): Promise<Turn> {
     const { db } = this.#ports;
-    const { batchEntries } = this.#strategy;
-    const doubtful = await claimDoubtful(db, this.#scope, batchEntries);
+    const { lookUpKeys } = this.#strategy;
+    const doubtful = await claimDoubtful(db, this.#scope, lookUpKeys);
     if (doubtful.length > 0) return this.#counted(await batchWith(erpPriorities.live).resolve(doubtful));
-    const drafted = await claimDrafted(db, this.#scope, batchEntries);
+    const drafted = await claimDrafted(db, this.#scope, lookUpKeys);
     if (drafted.length > 0) return this.#counted(await batchWith(erpPriorities.review).review(drafted));
     const claim = await this.#claim(context);
     if (claim.is === 'again') return { is: 'batch' };
     if (claim.is === 'waiting') return claim;
     const due = await claimDue(db, this.#scope, claim.mostEntries);
     if (due.length === 0) {
-      const late = await claimSweeps(db, this.#scope, batchEntries);
+      const late = await claimSweeps(db, this.#scope, lookUpKeys);
       return late.length === 0 ? { is: 'idle' } : this.#counted(await batchWith(erpPriorities.review).sweep(late));
     }
     const isLive = due.some(({ is_backlog: isBacklog }) => !isBacklog);
@@ -284,7 +284,7 @@ export class Slice {
     const { db, installation } = this.#ports;
     const sending = await underLease(db, lease, (trx) => takeOverSending(trx, lease.company));
     const others = sending.filter((unit) => unit.installation !== installation.id);
-    if (this.#strategy.afterDoubt === 'look_up') await batch.resolveOthers(others, this.#strategy.batchEntries);
+    if (this.#strategy.afterDoubt === 'look_up') await batch.resolveOthers(others, this.#strategy.lookUpKeys);
     await underLease(db, lease, (trx) => noteDoubtsResolved(trx, lease));
   }
 

@@ -1,29 +1,29 @@
 import { rowsAsArrays } from '../../db/bulk.ts';
-import { text } from '../../db/columns.ts';
+import { instant, text } from '../../db/columns.ts';
 import { type Connection, execute, rows } from '../../db/rows.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { closedInErpCode } from './cancel-out.ts';
 import type { Doubt } from './unit.ts';
 
 /**
- * Marks units as being sent, with the id of the attempt. Returns the ids of the units that may still be sent, since
- * some may have been excluded meanwhile.
+ * Marks units as being sent, with the id of the attempt. Returns the units that may still be sent, since some may have
+ * been excluded meanwhile.
  */
 export async function noteSending(
   trx: Connection,
   installation: InstallationId,
   unitIds: readonly string[],
   attemptId: string,
-): Promise<string[]> {
-  const noted = await rows(
+): Promise<{ unit_id: string; first_sent_at: Date }[]> {
+  return rows(
     trx,
-    { unit_id: text },
+    { unit_id: text, first_sent_at: instant },
     `update erp_unit set state = 'sending', attempt_id = ?::uuid, attempts = attempts + 1, sent_at = clock_timestamp(),
-       not_before = null
-     where installation = ? and unit_id = any(?::text[]) and state in ('pending', 'uncertain', 'sending') returning unit_id`,
+       first_sent_at = coalesce(first_sent_at, clock_timestamp()), not_before = null
+     where installation = ? and unit_id = any(?::text[]) and state in ('pending', 'uncertain', 'sending')
+     returning unit_id, first_sent_at`,
     [attemptId, installation, unitIds],
   );
-  return noted.map(({ unit_id }) => unit_id);
 }
 
 /** The facts that are known about a unit's entry in the ERP. */

@@ -50,6 +50,7 @@ export const unitShape = {
   attempts: integer,
   answered: integer,
   sent_at: nullable(instant),
+  first_sent_at: nullable(instant),
   doubt: nullable(oneOf(doubts)),
   batch_limit: nullable(integer),
   unknown_refusals: integer,

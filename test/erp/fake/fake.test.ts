@@ -34,7 +34,7 @@ function open(
     find: (...entries: ReturnType<typeof erpEntry>[]) =>
       time.run(
         target.find(
-          entries.map(({ key, date }) => ({ key, dates: [date] })),
+          entries.map(({ key, date }) => ({ key, dates: [date], since: null })),
           options,
         ),
       ),

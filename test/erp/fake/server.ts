@@ -4,6 +4,7 @@
 import { Money, sum } from '../../../src/domain/money.ts';
 import type { ErrorMeaning } from '../../../src/erp/capabilities.ts';
 import type { ErpEntry, ErpLine } from '../../../src/erp/erp-entry.ts';
+import type { KeyToFind } from '../../../src/erp/port.ts';
 import { type FakeRecord, type FaultKind, type SaidError, taxes } from './records.ts';
 import type { FakeTime } from './time.ts';
 
@@ -31,6 +32,7 @@ export interface HeldEntry {
   journal: string;
   description: string;
   lines: HeldLine[];
+  createdAtMs: number;
   /** The time from which look-ups find the entry. */
   visibleAtMs: number;
   postedAtMs: number | null;
@@ -66,7 +68,7 @@ export type ServerRequest =
   | { kind: 'create'; entries: readonly ErpEntry[]; attemptId: string }
   | { kind: 'post'; ids: readonly string[]; attemptId: string }
   | { kind: 'withdrawDrafts'; ids: readonly string[] }
-  | { kind: 'find'; keys: readonly { key: string; dates: readonly string[] }[] }
+  | { kind: 'find'; keys: readonly KeyToFind[] }
   | { kind: 'read'; ids: readonly string[] }
   | { kind: 'keyed'; installation: number; changedSince: Date | null; after: string | null }
   | { kind: 'periods' }
@@ -441,6 +443,7 @@ export class FakeServer {
       journal: entry.journal,
       description: entry.description,
       lines: this.#linesOf(entry),
+      createdAtMs: this.time.nowMs,
       visibleAtMs: this.time.nowMs + key.lookup_lag_seconds * 1000 * this.#random(),
       postedAtMs: null,
     };
@@ -546,12 +549,15 @@ export class FakeServer {
     return isDraft && this.record.capabilities.write.withdraw !== 'none' ? null : 'strange';
   }
 
-  #find(keys: readonly { key: string; dates: readonly string[] }[]): HeldEntry[] {
-    const byDate = this.record.capabilities.key.lookup === 'scan_by_date';
+  #find(keys: readonly KeyToFind[]): HeldEntry[] {
+    const { lookup } = this.record.capabilities.key;
+    const isInRange = ({ createdAtMs, date }: HeldEntry, { dates, since }: KeyToFind) =>
+      (lookup !== 'scan_by_date' || dates.includes(date)) &&
+      (lookup !== 'scan_since' || createdAtMs >= (since?.getTime() ?? 0));
     return this.held().filter(
       (entry) =>
         entry.visibleAtMs <= this.time.nowMs &&
-        keys.some(({ key, dates }) => key === entry.key && (!byDate || dates.includes(entry.date))),
+        keys.some((wanted) => wanted.key === entry.key && isInRange(entry, wanted)),
     );
   }
 

@@ -339,7 +339,13 @@ function keysOf(request: ServerRequest, server: FakeServer): string[] {
   }
 }
 
-function foundOf({ unitId: _, visibleAtMs: _at, postedAtMs: _posted, ...entry }: HeldEntry): FoundEntry {
+function foundOf({
+  unitId: _,
+  createdAtMs: _created,
+  visibleAtMs: _at,
+  postedAtMs: _posted,
+  ...entry
+}: HeldEntry): FoundEntry {
   return { ...entry };
 }
 

@@ -56,6 +56,8 @@ export class FakeProcountor implements ProcountorTransport {
   };
   /** Every request, as `GET /path`. */
   readonly asked: string[] = [];
+  /** The conditions of every search. */
+  readonly queries: Record<string, string>[] = [];
   /** Requests whose token has ended get status 401. */
   tokenSeconds = 3_600;
   /** The number of receipts in a page, if it is smaller than requested. */
@@ -234,6 +236,7 @@ export class FakeProcountor implements ProcountorTransport {
   }
 
   #search(query: Record<string, string>) {
+    this.queries.push(query);
     const parsed = searched.safeParse(query);
     if (!parsed.success) throw new Refused(400, 'INVALID_QUERY', parsed.error.issues[0]?.path.join('.'));
     const { startDate, endDate, createdStartDate, versionStartDate, status, orderById, previousId, size } = parsed.data;

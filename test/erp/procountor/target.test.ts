@@ -47,7 +47,7 @@ async function created(target: ErpTarget, entry: ErpEntry): Promise<string> {
 }
 
 const find = async (target: ErpTarget, { key, date }: ErpEntry) =>
-  (await target.find([{ key, dates: [date] }], request)).found.map(({ id }) => id);
+  (await target.find([{ key, dates: [date], since: null }], request)).found.map(({ id }) => id);
 
 const errorOf = (work: Promise<unknown>) =>
   work.then(
@@ -126,6 +126,19 @@ const traps: Record<string, Trap> = {
         ? { ...sent, query: { ...sent.query, createdStartDate: '2026-04-01T00:00:00' } }
         : null,
   },
+  'a receipt that was created long after its date': {
+    async run({ fake, target }) {
+      const entry = sale(1);
+      const id = await created(target, entry);
+      fake.asked.length = 0;
+      const since = new Date('2026-03-06T06:00:00Z');
+      expect((await target.find([{ key: entry.key, dates: [entry.date], since }], request)).found).toMatchObject([
+        { id },
+      ]);
+      expect(fake.queries.at(0)).toMatchObject({ createdStartDate: '2026-03-05T06:00:00' });
+    },
+    mutant: withoutQuery('createdStartDate'),
+  },
   'pages that are smaller than requested': {
     async run({ fake, target }) {
       fake.mostPerPage = 2;
@@ -147,7 +160,7 @@ const traps: Record<string, Trap> = {
       const entry = sale(1);
       const id = await created(target, entry);
       await target.withdrawDrafts([id], request);
-      const { found } = await target.find([{ key: entry.key, dates: [entry.date] }], request);
+      const { found } = await target.find([{ key: entry.key, dates: [entry.date], since: null }], request);
       expect(found).toMatchObject([{ id, state: 'void' }]);
       expect(fake.held()).toMatchObject([{ status: 'INVALIDATED' }]);
     },

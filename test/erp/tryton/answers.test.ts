@@ -235,7 +235,9 @@ describe('the meaning of an answer to a reading request', () => {
   ])('%s: nothing was done', async (_, reply) => {
     const { target } = await targetOf({ 'model.account.move.search_read': reply });
     expect(await errorOf(target.read(['7'], request))).toMatchObject({ means: 'unsent' });
-    expect(await errorOf(target.find([{ key: 'A'.repeat(20), dates: ['2026-03-15'] }], request))).toMatchObject({
+    expect(
+      await errorOf(target.find([{ key: 'A'.repeat(20), dates: ['2026-03-15'], since: null }], request)),
+    ).toMatchObject({
       means: 'unsent',
     });
   });

@@ -89,7 +89,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
     throw new Error('it was not refused');
   }
 
-  const search = (key: string, dates = ['2026-03-15']) => target.find([{ key, dates }], request);
+  const search = (key: string, dates = ['2026-03-15']) => target.find([{ key, dates, since: null }], request);
 
   test('the company is the same by name, by id, and without either', async () => {
     const first = await target.identify?.(request);
@@ -219,7 +219,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
   test('a hundred entries go in one request, and are found page by page', async () => {
     const many = Array.from({ length: 120 }, () => ofCash('2.00', { date: '2024-05-05' }));
     await create(...many);
-    const keys = many.map(({ key }) => ({ key, dates: ['2024-05-05'] }));
+    const keys = many.map(({ key }) => ({ key, dates: ['2024-05-05'], since: null }));
     const { found } = await target.find(keys, request);
     expect(new Set(found.map(({ key }) => key))).toEqual(new Set(many.map(({ key }) => key)));
     await target.withdrawDrafts(
@@ -597,7 +597,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
       const sent = ofCash('6.00');
       const ids = await other.create([sent], request);
       await other.post([...ids.values()], request);
-      expect((await other.find([{ key: sent.key, dates: [sent.date] }], request)).found).toHaveLength(1);
+      expect((await other.find([{ key: sent.key, dates: [sent.date], since: null }], request)).found).toHaveLength(1);
       await other.close();
     });
 
@@ -616,7 +616,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
     test('while it is stopped, requests are not sent; after the restart, delivery continues', async () => {
       await tryton.kill();
       expect(await refusal(target.create([ofCash('8.00')], request))).toMatchObject({ means: 'unsent' });
-      expect(await refusal(target.find([{ key: 'A'.repeat(20), dates: [] }], request))).toMatchObject({
+      expect(await refusal(target.find([{ key: 'A'.repeat(20), dates: [], since: null }], request))).toMatchObject({
         means: 'unsent',
       });
       await tryton.start();

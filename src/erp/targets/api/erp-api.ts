@@ -1,4 +1,5 @@
 import type { Money } from '../../../domain/money.ts';
+import type { CalendarDate } from '../../../terms.ts';
 import type { ErpProblemCode } from '../../../texts/erp-problems.ts';
 import type { ErpEntry, ErpParty, FoundEntry } from '../../erp-entry.ts';
 import type {
@@ -104,10 +105,26 @@ export interface ErpTerms {
  */
 export type KeyLookUp = (keys: readonly KeyToFind[], request: RequestOptions) => Promise<FoundEntry[]>;
 
+/** What a scan has to list: an ERP filters by one of them. */
+export interface ScanRange {
+  /** Entries created since this time, by the ERP's clock. A day is already taken off, for its time zone. */
+  since: Date;
+  /** Entries of these dates. */
+  dates: { from: CalendarDate; through: CalendarDate };
+}
+
 /** Reads from an ERP with an API. Each method throws ErpError. */
 export interface ErpReader extends Pick<ErpTarget, 'read'> {
-  /** Look-ups by key, in the order of their use. Each receives the keys that the ones before did not find. */
-  lookUps(request: RequestOptions): Promise<KeyLookUp[]>;
+  /**
+   * Look-ups by key, in the order of their use. Each receives the keys that the ones before did not find. Absent if the
+   * ERP cannot search for keys.
+   */
+  lookUps?(request: RequestOptions): Promise<KeyLookUp[]>;
+  /**
+   * Pages of all entries in a range, drafts included. One scan answers for all keys. A list in pages is read with
+   * `provedPages`. Absent if the ERP can search for keys.
+   */
+  scan?(range: ScanRange, request: RequestOptions): AsyncIterable<readonly KeyedText[]>;
   /**
    * A page of entries, by id after `after`, whose text may name a unit of the installation. An empty page is the last
    * one.

@@ -16,6 +16,47 @@ export async function* pagesById(
   }
 }
 
+/** A page of a list, as an ERP answers it. */
+export interface ListedPage<Item> {
+  items: readonly Item[];
+  /** Number of items in the whole list; null if the ERP does not answer it. */
+  total: number | null;
+  isLast: boolean;
+}
+
+/** A list changed while it was read, so its pages may lack items. */
+export class ListChanged extends Error {
+  override readonly name = 'ListChanged';
+}
+
+/**
+ * Reads all pages of a list, and proves that they are complete: no item is repeated, every page states the same total,
+ * and there are as many items. Without a total, `read` returns the items after an id, in the order of their ids. Throws
+ * ListChanged.
+ */
+export async function* provedPages<Item extends { id: string }>(
+  read: (page: { number: number; after: string | null }) => Promise<ListedPage<Item>>,
+): AsyncGenerator<readonly Item[]> {
+  const seen = new Set<string>();
+  let stated: number | null = null;
+  let after: string | null = null;
+  for (let number = 1; ; number += 1) {
+    const { items, total, isLast }: ListedPage<Item> = await read({ number, after });
+    for (const { id } of items) {
+      if (seen.has(id)) throw new ListChanged();
+      seen.add(id);
+    }
+    if (number > 1 && total !== stated) throw new ListChanged();
+    stated = total;
+    after = items.at(-1)?.id ?? after;
+    const isOver = isLast || (total !== null && seen.size >= total);
+    if (isOver && total !== null && seen.size !== total) throw new ListChanged();
+    if (!isOver && items.length === 0) throw new ListChanged();
+    if (items.length > 0) yield items;
+    if (isOver) return;
+  }
+}
+
 export async function allOf<Item>(pages: AsyncIterable<readonly Item[]>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const page of pages) all.push(...page);

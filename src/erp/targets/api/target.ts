@@ -23,6 +23,7 @@ import { checkErp } from './check.ts';
 import type { ErpApi, LineMatching, RecordTypes } from './erp-api.ts';
 import { keyedText, unitAndKeyIn, withoutKey } from './keyed-text.ts';
 import { type Resolved, resolveEntries, throwFirst } from './resolve.ts';
+import { scanFor } from './scan.ts';
 
 /** Maximum number of keys in a search. */
 const keysPerSearch = 100;
@@ -75,8 +76,10 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
     keys: readonly KeyToFind[],
     request: RequestOptions,
   ): Promise<{ found: FoundEntry[]; isComplete: boolean }> {
+    const { reader } = this.#api;
+    if (reader.scan !== undefined && keys.length > 0) return scanFor(keys, reader, request);
     const found = new Map<string, FoundEntry>();
-    const lookUps = await this.#api.reader.lookUps(request);
+    const lookUps = (await reader.lookUps?.(request)) ?? [];
     for (let at = 0; at < keys.length; at += keysPerSearch) {
       let missing = keys.slice(at, at + keysPerSearch);
       for (const lookUp of lookUps) {

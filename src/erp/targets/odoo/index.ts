@@ -131,7 +131,7 @@ class OdooApi implements ErpApi<OdooRecords> {
 
   /** Keys that Odoo already has. A user who may not search external ids searches the likely places by reference. */
   async #present(entries: readonly ErpEntry[], request: RequestOptions): Promise<string[]> {
-    const keys = entries.map(({ key, date }) => ({ key, dates: [date] }));
+    const keys = entries.map(({ key, date }) => ({ key, dates: [date], since: null }));
     if (await maySearch(this.#calls, request)) {
       const wanted = keys.map(({ key }) => moveIdOf(key));
       const ids = await findExternalIds(this.#calls, 'account.move', wanted, request);

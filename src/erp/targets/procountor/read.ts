@@ -2,10 +2,9 @@ import { daysFrom } from '../../../domain/dates.ts';
 import type { JsonObject } from '../../../records/json.ts';
 import type { FoundEntry } from '../../erp-entry.ts';
 import { ErpError, type KeyedQuery, type RequestOptions } from '../../port.ts';
-import type { ErpReader, KeyedText, KeyLookUp } from '../api/erp-api.ts';
+import type { ErpReader, KeyedText, ScanRange } from '../api/erp-api.ts';
 import { asId, asList, asRecord, asText, idOf, readAs, wrongForm } from '../api/form.ts';
-import { keyIn } from '../api/keyed-text.ts';
-import { partsOf } from '../api/pages.ts';
+import { partsOf, provedPages } from '../api/pages.ts';
 import { receiptType } from './codes.ts';
 import type { ProcountorConnection } from './connection.ts';
 import type { ProcountorNames } from './names.ts';
@@ -35,43 +34,17 @@ export class ProcountorReader implements ErpReader {
     return entries;
   }
 
-  /**
-   * Searches by date first. A person may have changed the date of a receipt, so the rest is searched among all receipts
-   * created since the day before the earliest date, because the ERP's clock may be in another time zone.
-   */
-  async lookUps(): Promise<KeyLookUp[]> {
-    const days = (keys: Parameters<KeyLookUp>[0]) => keys.flatMap(({ dates }) => dates).toSorted();
-    return [
-      (keys, request) => {
-        const all = days(keys);
-        return this.#withKeys(keys, { startDate: all[0] ?? '', endDate: all.at(-1) ?? '' }, request);
-      },
-      (keys, request) =>
-        this.#withKeys(keys, { createdStartDate: `${daysFrom(days(keys)[0] ?? '', -1)}T00:00:00` }, request),
-    ];
-  }
-
-  async #withKeys(
-    keys: Parameters<KeyLookUp>[0],
-    query: Record<string, string>,
-    request: RequestOptions,
-  ): Promise<FoundEntry[]> {
-    const wanted = new Set(keys.map(({ key }) => key));
-    const ids: string[] = [];
-    for await (const page of this.receipts(query, request))
-      ids.push(...page.filter(({ text }) => wanted.has(keyIn(text) ?? '')).map(({ id }) => id));
-    return ids.length === 0 ? [] : this.read(ids, request);
+  /** Scans by the time of creation, since a person may change the date of a receipt. */
+  scan({ since }: ScanRange, request: RequestOptions): AsyncIterable<readonly KeyedText[]> {
+    return this.receipts({ createdStartDate: since.toISOString().slice(0, 19) }, request);
   }
 
   /** Pages of receipts that match a query, in the order of their ids. */
-  async *receipts(query: Record<string, string>, request: RequestOptions): AsyncGenerator<KeyedText[]> {
-    for (let after: string | null = null; ; ) {
-      const page: KeyedText[] = await this.#page(query, after, request);
-      const last = page.at(-1);
-      if (last === undefined) return;
-      yield page;
-      after = last.id;
-    }
+  receipts(query: Record<string, string>, request: RequestOptions): AsyncGenerator<readonly KeyedText[]> {
+    return provedPages(async ({ after }) => {
+      const items = await this.#page(query, after, request);
+      return { items, total: null, isLast: items.length === 0 };
+    });
   }
 
   async keyed({ installation, changedSince, after }: KeyedQuery, request: RequestOptions): Promise<KeyedText[]> {

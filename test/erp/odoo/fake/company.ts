@@ -140,7 +140,7 @@ export class FakeCompany {
       return {
         ...{ id: String(move.id), key: external === undefined ? null : String(external.name), unitId, description },
         ...{ number: String(move.name), state: move.state === 'posted' ? 'posted' : 'draft', date: String(move.date) },
-        ...{ journal: String(journal?.code), visibleAtMs: 0, postedAtMs: null },
+        ...{ journal: String(journal?.code), createdAtMs: 0, visibleAtMs: 0, postedAtMs: null },
         lines: (byMove.get(move.id) ?? []).map((line) => this.#heldLine(line)),
       };
     });

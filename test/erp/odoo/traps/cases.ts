@@ -117,7 +117,7 @@ export class Trap {
   }
 
   find(key: string): Promise<{ found: FoundEntry[] }> {
-    return this.target.find([{ key, dates: [day] }], request);
+    return this.target.find([{ key, dates: [day], since: null }], request);
   }
 }
 
