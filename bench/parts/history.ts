@@ -93,6 +93,7 @@ const records = `
   update erp_unit set state = 'pending', needs_approval = true, batch = null, settled_at = null where installation = CLINIC and seq % 1000 = 3;
   insert into erp_cursor (installation, entry_seq, company) select CLINIC, max(seq), 'COMPANY' from entry where installation = CLINIC;
   insert into erp_delivered select CLINIC, count(*) from erp_unit where installation = CLINIC and state = 'acknowledged';
+  insert into erp_settled_day select CLINIC, unit_date, state, count(*) from erp_unit where installation = CLINIC and state = 'acknowledged' group by 2, 3;
   insert into erp_batch (installation, number, format, file, sha256, units, manifest, created_at, written_at, acknowledged_at)
   select CLINIC, n, 'csv', n || '.csv', 'past', 500, '{}', day, day, day
   from (select batch as n, max(unit_date) as day, count(*) from erp_unit where installation = CLINIC and batch is not null group by batch) b;
@@ -163,6 +164,7 @@ const copied = [
     'erp_unit',
     'erp_cursor',
     'erp_delivered',
+    'erp_settled_day',
     'erp_batch',
     'sync_window',
     'reconcile_verdict',

@@ -589,6 +589,14 @@ create table erp_request (
 CREATE INDEX erp_request_company ON vetledger.erp_request USING btree (company, sent_at);
 CREATE INDEX erp_request_error ON vetledger.erp_request USING btree (company, sent_at) WHERE is_error;
 
+create table erp_settled_day (
+  installation bigint not null,
+  unit_date date not null,
+  state text not null,
+  n bigint not null,
+  constraint erp_settled_day_pkey PRIMARY KEY (installation, unit_date, state)
+);
+
 create table erp_sweep (
   installation bigint not null,
   unit_id text not null,
@@ -651,6 +659,7 @@ CREATE INDEX erp_unit_due ON vetledger.erp_unit USING btree (installation, is_ba
 CREATE INDEX erp_unit_hand_over ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_approval));
 CREATE INDEX erp_unit_handed_over ON vetledger.erp_unit USING btree (installation, batch) WHERE (state = 'handed_over'::text);
 CREATE INDEX erp_unit_late ON vetledger.erp_unit USING btree (installation) WHERE (late_since IS NOT NULL);
+CREATE INDEX erp_unit_listed ON vetledger.erp_unit USING btree (installation, unit_date, unit_id);
 CREATE INDEX erp_unit_number ON vetledger.erp_unit USING btree (installation, erp_number) WHERE (erp_number IS NOT NULL);
 CREATE INDEX erp_unit_refused ON vetledger.erp_unit USING btree (installation) WHERE (state = 'refused'::text);
 CREATE INDEX erp_unit_settled ON vetledger.erp_unit USING btree (installation, settled_at) WHERE (state = ANY (ARRAY['delivered'::text, 'handed_over'::text, 'acknowledged'::text]));
@@ -1690,11 +1699,19 @@ begin
     select installation, count(*) from after_it where state in ('delivered', 'handed_over', 'acknowledged')
     group by installation order by installation
     on conflict (installation) do update set n = known.n + excluded.n;
+    insert into erp_settled_day as known (installation, unit_date, state, n)
+    select installation, unit_date, state, count(*) from after_it
+    where state in ('delivered', 'handed_over', 'acknowledged', 'cancelled_out', 'excluded')
+    group by 1, 2, 3 order by 1, 2, 3
+    on conflict (installation, unit_date, state) do update set n = known.n + excluded.n;
   elsif tg_op = 'DELETE' then
     update erp_delivered known set n = known.n - gone.n
     from (select installation, count(*) as n from before_it
           where state in ('delivered', 'handed_over', 'acknowledged') group by installation) gone
     where known.installation = gone.installation;
+    update erp_settled_day known set n = known.n - gone.n
+    from (select installation, unit_date, state, count(*) as n from before_it group by 1, 2, 3) gone
+    where known.installation = gone.installation and known.unit_date = gone.unit_date and known.state = gone.state;
   else
     insert into erp_delivered as known (installation, n)
     select installation, sum(n) from (
@@ -1706,6 +1723,16 @@ begin
     ) moved
     group by installation having sum(n) <> 0 order by installation
     on conflict (installation) do update set n = known.n + excluded.n;
+    insert into erp_settled_day as known (installation, unit_date, state, n)
+    select installation, unit_date, state, sum(n) from (
+      select installation, unit_date, state, count(*) as n from after_it
+      where state in ('delivered', 'handed_over', 'acknowledged', 'cancelled_out', 'excluded') group by 1, 2, 3
+      union all
+      select installation, unit_date, state, -count(*) from before_it
+      where state in ('delivered', 'handed_over', 'acknowledged', 'cancelled_out', 'excluded') group by 1, 2, 3
+    ) moved
+    group by 1, 2, 3 having sum(n) <> 0 order by 1, 2, 3
+    on conflict (installation, unit_date, state) do update set n = known.n + excluded.n;
   end if;
   return null;
 end $function$;

@@ -64,7 +64,8 @@ export async function walkChains(
     (await brokenAction(db, null)) ??
     (await otherAction(db, installation)) ??
     (await wrongReturn(db, installation)) ??
-    (await wrongDay(db, installation));
+    (await wrongDay(db, installation)) ??
+    (await wrongSettled(db, installation));
   return { broken, head: journal.head, entries: journal.entries, summaryHead: summaries.head };
 }
 
@@ -196,6 +197,23 @@ async function wrongDay(db: Connection, installation: InstallationId): Promise<B
   const found = await wrongAccountDay(db, installation);
   if (found === null) return null;
   return { seq: null, entryId: chainFindings.sumsOfDay(found), message: chainFindings.wrongSums };
+}
+
+/** Checks the stored numbers of settled units, because lists show them. */
+async function wrongSettled(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
+  const found = await maybeRow(
+    db,
+    { day: text, state: text },
+    `select to_char(unit_date, 'YYYY-MM-DD') as day, state from (
+       select unit_date, state, n from erp_settled_day where installation = ?
+       union all
+       select unit_date, state, -1 from erp_unit
+       where installation = ? and state in ('delivered', 'handed_over', 'acknowledged', 'cancelled_out', 'excluded')
+     ) units group by unit_date, state having sum(n) <> 0 order by unit_date, state limit 1`,
+    [installation, installation],
+  );
+  if (found === null) return null;
+  return { seq: null, entryId: chainFindings.settledOnDay(found), message: chainFindings.wrongNumber };
 }
 
 async function walkSummaries(db: Connection, installation: InstallationId, closes: readonly Close[], onLink: OnLink) {

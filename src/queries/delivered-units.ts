@@ -1,7 +1,7 @@
 import { date, instant, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
-import { type Connection, row, rows } from '../db/rows.ts';
+import { type Binding, type Connection, row, rows } from '../db/rows.ts';
 import { type UnitState, unitStates } from '../erp/outbox/unit.ts';
-import type { CalendarDate, InstallationId } from '../terms.ts';
+import { type CalendarDate, documentKinds, type InstallationId } from '../terms.ts';
 import { erpTodoOf } from './delivery-status.ts';
 
 /** The state of a unit for a person: a unit that waits for approval has a separate state. */
@@ -12,7 +12,7 @@ export interface UnitFilter {
   state?: ListedState | null;
   from?: CalendarDate | null;
   through?: CalendarDate | null;
-  /** A part of the unit's id, or of the ERP's number. */
+  /** The id of a unit or document, or the ERP's number. */
   search?: string | null;
   batch?: number | null;
 }
@@ -20,20 +20,58 @@ export interface UnitFilter {
 const listedState = `case when u.state = 'pending' and u.needs_approval then 'unapproved' else u.state end`;
 const listedStates = [...unitStates, 'unapproved'] as const;
 
+/** States of units that are not settled. Each has an index. */
+const openStates = ['pending', 'unapproved', 'sending', 'uncertain', 'drafted', 'refused'] as const;
+
+/** SQL: unit `u` is in this state. PostgreSQL searches the index of a state only if the statement names the state. */
+function isIn(state: ListedState): string {
+  if (state === 'unapproved') return `u.state = 'pending' and u.needs_approval`;
+  return state === 'pending' ? `u.state = 'pending' and not u.needs_approval` : `u.state = '${state}'`;
+}
+
 /** SQL: the debits of unit `u`. Under row-level security, PostgreSQL searches no index for the value of a `coalesce`. */
 const posting = 'case when u.undo_of is null then u.unit_id else u.undo_of end';
 const debit = `case u.kind
   when 'entry' then (select sum(amount) from entry_line l where l.entry_id = ${posting} and l.side = 'debit')
   else (select sum(amount) from summary_line l where l.summary_id = ${posting} and l.side = 'debit') end`;
 
-const matches = `u.installation = ? and (?::text is null or ${listedState} = ?)
-  and (?::date is null or u.unit_date >= ?) and (?::date is null or u.unit_date <= ?)
-  and (?::text is null or strpos(lower(u.unit_id), lower(?)) > 0 or strpos(lower(u.erp_number), lower(?)) > 0)
-  and (?::bigint is null or u.batch = ?)`;
+interface Condition {
+  sql: string;
+  bindings: readonly Binding[];
+}
 
-function matched(installation: InstallationId, { state, from, through, search, batch }: UnitFilter) {
-  const given = [state, state, from, from, through, through, search, search, search, batch, batch];
-  return [installation, ...given.map((value) => value ?? null)];
+/** SQL: unit `u` meets the filter. */
+async function matched(db: Connection, installation: InstallationId, filter: UnitFilter): Promise<Condition> {
+  const { state, from, through, search, batch } = filter;
+  const named = search == null ? null : await unitsNamed(db, installation, search);
+  const parts: (Condition | null)[] = [
+    { sql: 'u.installation = ?', bindings: [installation] },
+    state == null ? null : { sql: isIn(state), bindings: [] },
+    from == null ? null : { sql: 'u.unit_date >= ?::date', bindings: [from] },
+    through == null ? null : { sql: 'u.unit_date <= ?::date', bindings: [through] },
+    batch == null ? null : { sql: 'u.batch = ?::bigint', bindings: [batch] },
+    named && {
+      sql: '(u.unit_id = any(?::text[]) or u.undo_of = any(?::text[]) or u.erp_number = ?)',
+      bindings: [named, named, search ?? null],
+    },
+  ];
+  const given = parts.filter((part) => part !== null);
+  return { sql: given.map(({ sql }) => sql).join(' and '), bindings: given.flatMap(({ bindings }) => bindings) };
+}
+
+/** The unit with this id, or the units of the document with this id: `123`, `invoice/123` or `4711/invoice/123/1`. */
+async function unitsNamed(db: Connection, installation: InstallationId, search: string): Promise<string[]> {
+  const [, kind, id] = /^(?:\d+\/)?(?:([a-z]+)[/ ])?(\d{1,15})(?:\/\d+)?$/.exec(search) ?? [];
+  if (id === undefined) return [search];
+  const kinds = documentKinds.filter((each) => kind === undefined || each === kind);
+  const found = await rows(
+    db,
+    { id: text },
+    'select id from entry where installation = ? and kind = any(?::text[]) and document_id = ?',
+    [installation, kinds, id],
+  );
+  const units = found.map((entry) => entry.id);
+  return units.includes(search) ? [search] : units;
 }
 
 export interface UnitTotal {
@@ -51,13 +89,25 @@ export async function unitTotals(
   installation: InstallationId,
   filter: UnitFilter,
 ): Promise<UnitTotal[]> {
+  const { state = null, search = null, batch = null } = filter;
+  const { sql, bindings } = await matched(db, installation, filter);
+  const figures = `count(*) as units, min(u.unit_date) as "from", max(u.unit_date) as through`;
+  const open = openStates
+    .filter((each) => state === null || each === state)
+    .map(
+      (each) =>
+        `select '${each}' as state, ${figures}, sum(${debit}) as amount from erp_unit u where ${sql} and ${isIn(each)}`,
+    );
+  const isNarrow = search !== null || batch !== null;
+  const settled = isNarrow
+    ? `select u.state, ${figures}, null from erp_unit u where ${sql} and u.state <> all(?::text[]) group by u.state`
+    : `select u.state, sum(u.n)::bigint, min(u.unit_date), max(u.unit_date), null from erp_settled_day u where ${sql} and u.n <> 0 group by u.state`;
+  const isSettled = state === null || !openStates.some((each) => each === state);
   return rows(
     db,
     { state: oneOf(listedStates), units: integer, from: date, through: date, amount: nullable(numeric) },
-    `select ${listedState} as state, count(*) as units, min(u.unit_date) as "from", max(u.unit_date) as through,
-       sum(case when u.state in ('pending', 'sending', 'uncertain', 'drafted', 'refused') then ${debit} end) as amount
-     from erp_unit u where ${matches} group by 1 order by 1`,
-    matched(installation, filter),
+    `select * from (${[...open, ...(isSettled ? [settled] : [])].join(' union all ')}) totals where units > 0 order by state`,
+    [...open.flatMap(() => bindings), ...(isSettled ? [...bindings, ...(isNarrow ? [openStates] : [])] : [])],
   );
 }
 
@@ -89,8 +139,14 @@ export async function unitIds(
   filter: UnitFilter,
   limit: number,
 ): Promise<string[]> {
-  const sql = `select u.unit_id as id from erp_unit u where ${matches} order by u.unit_id limit ?`;
-  return (await rows(db, { id: text }, sql, [...matched(installation, filter), limit])).map(({ id }) => id);
+  const { sql, bindings } = await matched(db, installation, filter);
+  const found = await rows(
+    db,
+    { id: text },
+    `select u.unit_id as id from erp_unit u where ${sql} order by u.unit_id limit ?`,
+    [...bindings, limit],
+  );
+  return found.map(({ id }) => id);
 }
 
 export interface ListedUnit {
@@ -117,6 +173,7 @@ export async function listUnits(
   filter: UnitFilter,
   { after, limit, withNames }: { after: AfterUnit | null; limit: number; withNames: boolean },
 ): Promise<ListedUnit[]> {
+  const { sql, bindings } = await matched(db, installation, filter);
   const found = await rows(
     db,
     {
@@ -127,9 +184,9 @@ export async function listUnits(
     `select u.unit_id as id, u.unit_date as date, ${listedState} as state, u.attempts, u.sent_at as "sentAt", u.settled_at as "settledAt",
        u.erp_number as "erpNumber", u.erp_date as "erpDate", u.batch, u.problem_code as code,
        case when ? then u.problem_message end as message
-     from erp_unit u where ${matches} and (?::date is null or (u.unit_date, u.unit_id) < (?::date, ?::text))
+     from erp_unit u where ${sql} ${after === null ? '' : 'and (u.unit_date, u.unit_id) < (?::date, ?::text)'}
      order by u.unit_date desc, u.unit_id desc limit ?`,
-    [withNames, ...matched(installation, filter), after?.date ?? null, after?.date ?? null, after?.id ?? '', limit],
+    [withNames, ...bindings, ...(after === null ? [] : [after.date, after.id]), limit],
   );
   return found.map(({ code, message, ...unit }) => ({
     ...unit,

@@ -52,6 +52,7 @@ test('counts, filters, pages and the file have the same units', async () => {
   await addUnit(202, 'pending', { approval: true });
   await addUnit(203, 'refused', { message: 'Aino Hietala is <b>blocked</b>' });
   await addUnit(204, 'handed_over');
+  await execute(database.owner, `update erp_unit set erp_number = 'ERP-7' where erp_key = 'key7'`);
   await database.owner.transaction(async (trx) => {
     await execute(trx, 'set local session_replication_role = replica');
     for (const [line, side] of ['debit', 'credit'].entries())
@@ -61,6 +62,13 @@ test('counts, filters, pages and the file have the same units', async () => {
          values (?, ?, '1700', 'receivable', ?, 12.5, 'R1', 'test')`,
         [`${own}/invoice/201/1`, line + 1, side],
       );
+    await execute(
+      trx,
+      `insert into entry (id, installation, kind, document_id, n, seq, entry_date, document_date, reason, description,
+         idempotency_key, input_hash, previous_hash, hash, vat_period, is_late)
+       values (?, ?, 'invoice', 203, 1, 203, '2026-03-02', '2026-03-02', 'posted', 'test', 'test', 'x', 'x', 'x', '2026-03', false)`,
+      [`${own}/invoice/203/1`, own],
+    );
   });
   await execute(
     database.owner,
@@ -86,7 +94,11 @@ test('counts, filters, pages and the file have the same units', async () => {
     ['state=pending', 1],
     ['from=2026-03-05', 1],
     ['through=2026-03-01', 0],
+    ['q=203', 1],
     ['q=invoice/203', 1],
+    [`q=${own}/invoice/203/1`, 1],
+    ['q=payment/203', 0],
+    ['q=ERP-7', 1],
     ['batch=7', 1],
   ] as const) {
     const { body } = await operator.get(`/${own}/delivery?${query}`);

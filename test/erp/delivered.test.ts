@@ -5,6 +5,8 @@ import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
 import { deliveredSince, deliveryCounts, outboxStates } from '../../src/erp/outbox/outbox-queries.ts';
 import { type UnitState, unitStates } from '../../src/erp/outbox/unit.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
+import { verifyChain } from '../../src/ledger/verify.ts';
+import { unitTotals } from '../../src/queries/delivered-units.ts';
 import { useDatabase } from '../support/database.ts';
 import { runs } from '../support/runs.ts';
 import { query } from '../support/sql.ts';
@@ -22,7 +24,7 @@ async function insert(on: Connection, units: number, state: UnitState, of = inst
   await execute(
     on,
     `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company, state)
-     select ?, 'unit ' || n, 'entry', n, '2026-02-01', 'KEY ' || n, 'company', ? from generate_series(?::int, ?::int) n`,
+     select ?, 'unit ' || n, 'entry', n, date '2026-02-01' + n % 3, 'KEY ' || n, 'company', ? from generate_series(?::int, ?::int) n`,
     [of, state, seq + 1, seq + units],
   );
   seq += units;
@@ -32,6 +34,15 @@ const inErp = `count(*) filter (where state in ('delivered', 'handed_over', 'ack
 async function counted(on: Connection, of = installation): Promise<number> {
   const [found] = await query<{ n: number }>(on, `select ${inErp} as n from erp_unit where installation = ?`, [of]);
   return found!.n;
+}
+
+function totalsByHand(of: number, through: string) {
+  return query(
+    db,
+    `select state, count(*)::int as units, min(unit_date)::text as "from", max(unit_date)::text as through
+     from erp_unit where installation = ? and unit_date <= ? group by state order by state`,
+    [of, through],
+  );
 }
 
 test('each unit is counted once, by its state', async () => {
@@ -82,10 +93,26 @@ test('what was delivered is counted through every life of units', async () => {
       }
       for (const of of both) {
         expect((await deliveryCounts(db, of)).delivered).toBe(await counted(db, of));
+        const totals = await unitTotals(db, of, { through: '2026-02-02' });
+        expect(totals.map(({ amount: _, ...total }) => total)).toEqual(await totalsByHand(of, '2026-02-02'));
       }
     }),
     { numRuns: runs(25) },
   );
+});
+
+test('a wrong number of settled units is found', async () => {
+  await db.transaction(async (trx) => {
+    const options = { decimals: 2, windowId: null, postingMode: 'document' as const };
+    await appendEntries(trx, installation, [payment(1)], options);
+    await enqueueUnits(trx, { installation, databaseId: 'abc', company: 'company', from: null, auto: true });
+    await execute(trx, `update erp_unit set state = 'acknowledged' where installation = ?`, [installation]);
+  });
+  expect(await verifyChain(db, installation)).toBeNull();
+  await execute(owner, 'update erp_settled_day set n = n + 1 where installation = ?', [installation]);
+  const found = await verifyChain(db, installation);
+  expect(found?.message).toBe('it is not the number of these entries in the outbox');
+  expect(found?.entryId).toMatch(/^the number of entries in the state acknowledged on 20/);
 });
 
 test('a window puts units into the outbox while a delivery has moved the count and not committed yet', async () => {

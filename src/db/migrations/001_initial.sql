@@ -1899,6 +1899,8 @@ create index erp_unit_hand_over on erp_unit (installation, kind, seq) where stat
 create index erp_unit_settled on erp_unit (installation, settled_at) where state in ('delivered', 'handed_over', 'acknowledged');
 create index erp_unit_late on erp_unit (installation) where late_since is not null;
 create index erp_unit_timely on erp_unit (company, unit_date) where late_since is null and state in ('pending', 'refused');
+-- Lists of units, the newest date first.
+create index erp_unit_listed on erp_unit (installation, unit_date, unit_id);
 
 -- How far the chains were put into the outbox.
 create table erp_cursor (
@@ -1948,6 +1950,16 @@ create table erp_delivered (
   n bigint not null
 );
 
+-- The number of units that are settled, by day and state, for the totals of lists. The other units are few, and each of their states
+-- has an index. `ledger verify` compares the numbers with the units.
+create table erp_settled_day (
+  installation bigint not null,
+  unit_date date not null,
+  state text not null,
+  n bigint not null,
+  primary key (installation, unit_date, state)
+);
+
 create function count_delivered() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
 begin
   -- The name of a transition table depends on the statement, so each statement has a separate branch.
@@ -1956,11 +1968,19 @@ begin
     select installation, count(*) from after_it where state in ('delivered', 'handed_over', 'acknowledged')
     group by installation order by installation
     on conflict (installation) do update set n = known.n + excluded.n;
+    insert into erp_settled_day as known (installation, unit_date, state, n)
+    select installation, unit_date, state, count(*) from after_it
+    where state in ('delivered', 'handed_over', 'acknowledged', 'cancelled_out', 'excluded')
+    group by 1, 2, 3 order by 1, 2, 3
+    on conflict (installation, unit_date, state) do update set n = known.n + excluded.n;
   elsif tg_op = 'DELETE' then
     update erp_delivered known set n = known.n - gone.n
     from (select installation, count(*) as n from before_it
           where state in ('delivered', 'handed_over', 'acknowledged') group by installation) gone
     where known.installation = gone.installation;
+    update erp_settled_day known set n = known.n - gone.n
+    from (select installation, unit_date, state, count(*) as n from before_it group by 1, 2, 3) gone
+    where known.installation = gone.installation and known.unit_date = gone.unit_date and known.state = gone.state;
   else
     insert into erp_delivered as known (installation, n)
     select installation, sum(n) from (
@@ -1972,6 +1992,16 @@ begin
     ) moved
     group by installation having sum(n) <> 0 order by installation
     on conflict (installation) do update set n = known.n + excluded.n;
+    insert into erp_settled_day as known (installation, unit_date, state, n)
+    select installation, unit_date, state, sum(n) from (
+      select installation, unit_date, state, count(*) as n from after_it
+      where state in ('delivered', 'handed_over', 'acknowledged', 'cancelled_out', 'excluded') group by 1, 2, 3
+      union all
+      select installation, unit_date, state, -count(*) from before_it
+      where state in ('delivered', 'handed_over', 'acknowledged', 'cancelled_out', 'excluded') group by 1, 2, 3
+    ) moved
+    group by 1, 2, 3 having sum(n) <> 0 order by 1, 2, 3
+    on conflict (installation, unit_date, state) do update set n = known.n + excluded.n;
   end if;
   return null;
 end $$;

@@ -44,6 +44,11 @@ export const chainFindings = catalogue('findings/chain.chainFindings', {
     `the sums of account ${account} on ${day}`,
   wrongSums: 'they are not the sums of the lines in the journal',
 
+  // The numbers of settled entries that lists show
+  settledOnDay: ({ day, state }: Record<'day' | 'state', string>): string =>
+    `the number of entries in the state ${state} on ${day}`,
+  wrongNumber: 'it is not the number of these entries in the outbox',
+
   // The chain of daily summaries
   missingSummary: ({ expected, found }: { expected: number; found: number }): string =>
     `daily summary ${expected} is missing; the next daily summary is ${found}`,

@@ -445,7 +445,14 @@ export class ContractDelivery {
   async forget(): Promise<void> {
     const { db, installation } = this.#subject;
     const tables = ['erp_unit', 'erp_cursor', 'erp_claim', 'erp_keyed_entry', 'erp_sweep', 'erp_open_item'];
-    for (const table of [...tables, 'erp_delivered', 'erp_batch', 'erp_number_due', 'erp_open_line']) {
+    for (const table of [
+      ...tables,
+      'erp_delivered',
+      'erp_settled_day',
+      'erp_batch',
+      'erp_number_due',
+      'erp_open_line',
+    ]) {
       await this.#run(() => query(db, `delete from ${table} where installation = ?`, [installation.id]));
     }
   }

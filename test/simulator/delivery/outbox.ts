@@ -14,7 +14,7 @@ export function outboxStates(db: Db, installations: number[]): Promise<OutboxSta
   );
 }
 
-/** Installations whose stored number of delivered units differs from the counted number. */
+/** Stored numbers of settled units that differ from the counted numbers. */
 export async function miscounts(db: Db, installations: number[]): Promise<string[]> {
   const found = await query<{ id: number; n: number; counted: number }>(
     db,
@@ -23,7 +23,20 @@ export async function miscounts(db: Db, installations: number[]): Promise<string
      from unnest(?::bigint[]) i(id)`,
     [installations],
   );
-  return found.flatMap(({ id, n, counted }) =>
-    n === counted ? [] : [`installation ${id}: ${n} entries are delivered, and ${counted} are counted`],
+  const days = await query<{ installation: number; day: string; state: string }>(
+    db,
+    `select installation, unit_date::text as day, state from (
+       select installation, unit_date, state, n from erp_settled_day
+       union all
+       select installation, unit_date, state, -1 from erp_unit
+       where state not in ('pending', 'sending', 'uncertain', 'drafted', 'refused')) counted
+     where installation = any(?::bigint[]) group by 1, 2, 3 having sum(n) <> 0`,
+    [installations],
   );
+  return [
+    ...found.flatMap(({ id, n, counted }) =>
+      n === counted ? [] : [`installation ${id}: ${n} entries are delivered, and ${counted} are counted`],
+    ),
+    ...days.map((each) => `installation ${each.installation}: the entries ${each.state} on ${each.day} are miscounted`),
+  ];
 }

@@ -15,7 +15,7 @@ export const rivalId = 'rival';
 /** The tables in which a database records its deliveries. */
 const remembered = [
   ...['erp_unit', 'erp_cursor', 'erp_claim', 'erp_keyed_entry', 'erp_sweep', 'erp_open_item', 'erp_open_line'],
-  ...['erp_delivered', 'erp_number_due'],
+  ...['erp_delivered', 'erp_settled_day', 'erp_number_due'],
 ];
 
 export interface RivalPorts {
