@@ -15,10 +15,20 @@ import { type Connection, execute, maybeRow, row } from './rows.ts';
  * no key. Taking, seizing and releasing a lease lock its row `for update`, and so wait for running write transactions.
  */
 
-export const lanes = ['live', 'backfill', 'replay', 'scrub', 'delivery', 'books', 'reconcile', 'actions'] as const;
+export const lanes = [
+  'live',
+  'backfill',
+  'replay',
+  'scrub',
+  'delivery',
+  'books',
+  'reconcile',
+  'actions',
+  'login',
+] as const;
 export type Lane = (typeof lanes)[number];
 
-/** A lane of an installation. With `company`, the delivery to that company of an ERP (`companyScope`). */
+/** A lane of an installation. With `company`, the delivery or the login to that company of an ERP. */
 export interface LeaseScope {
   installation: number;
   lane: Lane;

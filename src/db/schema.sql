@@ -532,6 +532,24 @@ create table erp_keyed_entry (
 );
 CREATE INDEX erp_keyed_entry_unit ON vetledger.erp_keyed_entry USING btree (installation, unit_id);
 
+create table erp_login (
+  company text not null,
+  erp_id text not null,
+  erp_name text not null,
+  state text not null default 'ready'::text,
+  generation bigint not null default 1,
+  key_id text not null,
+  refresh_sealed text not null,
+  access_sealed text not null,
+  access_until timestamp with time zone not null,
+  logged_in_at timestamp with time zone not null default clock_timestamp(),
+  renewed_at timestamp with time zone not null default clock_timestamp(),
+  asked_at timestamp with time zone,
+  refusals integer not null default 0,
+  constraint erp_login_pkey PRIMARY KEY (company),
+  constraint erp_login_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'login_needed'::text])))
+);
+
 create table erp_look_up (
   installation bigint not null,
   since timestamp with time zone not null default clock_timestamp(),
@@ -712,7 +730,7 @@ create table lease (
   is_in_order boolean not null default false,
   taken_at timestamp with time zone not null default clock_timestamp(),
   constraint lease_pkey PRIMARY KEY (installation, lane, company),
-  constraint lease_lane_check CHECK ((lane = ANY (ARRAY['live'::text, 'backfill'::text, 'replay'::text, 'scrub'::text, 'delivery'::text, 'books'::text, 'reconcile'::text, 'actions'::text])))
+  constraint lease_lane_check CHECK ((lane = ANY (ARRAY['live'::text, 'backfill'::text, 'replay'::text, 'scrub'::text, 'delivery'::text, 'books'::text, 'reconcile'::text, 'actions'::text, 'login'::text])))
 );
 
 create table ledger_close (

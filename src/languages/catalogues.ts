@@ -43,6 +43,7 @@ import '../texts/errors/data-folder.ts';
 import '../texts/errors/database.ts';
 import '../texts/errors/deliveries.ts';
 import '../texts/errors/documents.ts';
+import '../texts/errors/erp-login.ts';
 import '../texts/errors/files.ts';
 import '../texts/errors/late-documents.ts';
 import '../texts/errors/listening.ts';

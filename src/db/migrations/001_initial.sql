@@ -295,7 +295,7 @@ create table lease (
   installation bigint not null,
   -- `books`: two readings of an ERP's books must not run in parallel, since each continues from the last one and
   -- removes what it has not seen (src/queries/reconcile-erp.ts).
-  lane text not null check (lane in ('live', 'backfill', 'replay', 'scrub', 'delivery', 'books', 'reconcile', 'actions')),
+  lane text not null check (lane in ('live', 'backfill', 'replay', 'scrub', 'delivery', 'books', 'reconcile', 'actions', 'login')),
   company text not null default '',
   token bigint not null,
   holder text not null,
@@ -1775,6 +1775,26 @@ create table erp_company_identity (
   is_in_use boolean not null default false
 );
 create unique index erp_company_identity_in_use on erp_company_identity (identity) where is_in_use;
+
+-- Logins to companies whose tokens rotate. The tokens are sealed with a key that is not in the database.
+create table erp_login (
+  company text primary key,
+  -- The company as the ERP identified it at the login.
+  erp_id text not null,
+  erp_name text not null,
+  -- `login_needed`: the refresh token was refused twice in a row.
+  state text not null default 'ready' check (state in ('ready', 'login_needed')),
+  generation bigint not null default 1,
+  key_id text not null,
+  refresh_sealed text not null,
+  access_sealed text not null,
+  access_until timestamptz not null,
+  logged_in_at timestamptz not null default clock_timestamp(),
+  renewed_at timestamptz not null default clock_timestamp(),
+  -- A renewal was sent, and its answer is not stored: the refresh token may have been replaced.
+  asked_at timestamptz,
+  refusals integer not null default 0
+);
 
 -- Sent requests, so that a restart does not reset a limit per minute or day.
 create table erp_request (

@@ -38,7 +38,7 @@ describe('client credentials are sent', () => {
       { form: { api_key: 'k&1' } },
       {
         headers: { 'content-type': form },
-        body: 'grant_type=client_credentials&client_id=id&client_secret=a+secret&api_key=k%261',
+        body: 'grant_type=client_credentials&api_key=k%261&client_id=id&client_secret=a+secret',
       },
     ],
     [

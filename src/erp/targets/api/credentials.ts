@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../records/json.ts';
 import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
-import { type Answer, answerTo, type ErpHttp, objectIn, pageError, resultOf } from './http.ts';
+import { type Answer, answerTo, type ErpHttp, type ErpRequest, objectIn, pageError, resultOf } from './http.ts';
 
 /** How requests to an ERP sign in. */
 export interface Credentials {
@@ -13,6 +13,9 @@ export interface Credentials {
   headers(request: Pick<RequestOptions, 'signal'>): Promise<Record<string, string>>;
   /** The ERP has refused these headers (401). The next ones have another token. */
   refused(headers: Record<string, string>): void;
+  /** When the credentials end, as far as it is known. */
+  expiries(): Promise<{ name: string; at: Date }[]>;
+  close(): Promise<void>;
 }
 
 const unauthorized = 401;
@@ -33,23 +36,49 @@ export async function signedIn(
   return send(await credentials.headers(request));
 }
 
-export interface ClientCredentialsOptions {
+/** A client of a server that gives tokens. */
+export interface TokenClient {
   /** Name of the ERP, for messages. */
   erp: string;
-  /** Sends to the server that gives tokens, which need not be the server of the ERP. */
+  /** Sends to the server of tokens, which need not be the server of the ERP. */
   transport: Pick<ErpHttp, 'send'>;
   /** Path of the requests for tokens, below the address of that server. */
   path: string;
   clientId: string;
-  clientSecret: string;
+  /** Null for a client without a secret. */
+  clientSecret: string | null;
   /** Whether id and secret are fields of the form, or the header of Basic authentication. */
   sentAs: 'form' | 'basic';
+  log: Logger;
+}
+
+export interface ClientCredentialsOptions extends TokenClient {
   /** Other fields of the form, such as `scope` or an API key. Secrets among them are kept by the caller. */
   form?: Record<string, string>;
   /** Other headers, such as the one that names the company. */
   headers?: Record<string, string>;
   clock: Pick<Clock, 'elapsed'>;
-  log: Logger;
+}
+
+/** A request for a token. It has its own time limit, since its answer may serve several requests. */
+export function tokenRequest(
+  { path, clientId, clientSecret, sentAs }: TokenClient,
+  form: Record<string, string>,
+  headers: Record<string, string> = {},
+): ErpRequest {
+  if (clientSecret !== null) keepSecret(clientSecret);
+  const isBasic = sentAs === 'basic' && clientSecret !== null;
+  const client = { client_id: clientId, ...(clientSecret !== null && { client_secret: clientSecret }) };
+  return {
+    path,
+    headers: {
+      ...headers,
+      ...(isBasic && { authorization: basic(clientId, clientSecret) }),
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+    body: new URLSearchParams({ ...form, ...(!isBasic && client) }).toString(),
+    method: 'token',
+  };
 }
 
 /**
@@ -63,7 +92,6 @@ export class ClientCredentials implements Credentials {
 
   constructor(options: ClientCredentialsOptions) {
     this.#options = options;
-    keepSecret(options.clientSecret);
   }
 
   async headers({ signal }: Pick<RequestOptions, 'signal'>): Promise<Record<string, string>> {
@@ -81,28 +109,16 @@ export class ClientCredentials implements Credentials {
     if (this.#token?.header === authorization) this.#token = null;
   }
 
+  async expiries(): Promise<[]> {
+    return [];
+  }
+
+  async close(): Promise<void> {}
+
   async #fetch(): Promise<string> {
-    const { transport, path, clientId, clientSecret, sentAs, form, clock } = this.#options;
-    const isForm = sentAs === 'form';
-    const answer = await answerTo(
-      transport,
-      'reads',
-      {
-        path,
-        headers: {
-          ...this.#options.headers,
-          ...(!isForm && { authorization: basic(clientId, clientSecret) }),
-          'content-type': 'application/x-www-form-urlencoded',
-        },
-        body: new URLSearchParams({
-          grant_type: 'client_credentials',
-          ...(isForm && { client_id: clientId, client_secret: clientSecret }),
-          ...form,
-        }).toString(),
-        method: 'token',
-      },
-      { signal: new AbortController().signal },
-    );
+    const { transport, form, headers, clock } = this.#options;
+    const request = tokenRequest(this.#options, { grant_type: 'client_credentials', ...form }, headers);
+    const answer = await answerTo(transport, 'reads', request, { signal: new AbortController().signal });
     const { token, lifeSeconds } = tokenIn(answer, this.#options);
     this.#token = { header: `Bearer ${token}`, untilMs: clock.elapsed() + usableSeconds(lifeSeconds) * 1_000 };
     return this.#token.header;
@@ -140,7 +156,7 @@ const longestAnswer = 65_536;
 /** The token in an answer, and the seconds that it lives. Throws ErpError. */
 export function tokenIn(
   answer: Answer,
-  { erp, clientId, log }: Pick<ClientCredentialsOptions, 'erp' | 'clientId' | 'log'>,
+  { erp, clientId, log }: Pick<TokenClient, 'erp' | 'clientId' | 'log'>,
 ): { token: string; lifeSeconds: number; value: JsonObject } {
   if (refusals.includes(answer.status))
     throw new ErpError('auth', erpAnswerTexts.clientRefused({ erp, client: clientId, reason: refusalIn(answer) }));
