@@ -79,7 +79,7 @@ export interface InstallationRequest extends SignedInRequest {
 export type Answer =
   | { page: PageContent; status?: number; attempt?: { end: true } }
   | { redirect: string; session?: CookieChange; attempt?: CookieChange }
-  | { file: { name: string; type: string; pieces: AsyncIterable<string> | Iterable<string> } }
+  | { file: { name: string; type: string; pieces: AsyncIterable<string> | Iterable<string | Buffer> } }
   | { missing: true };
 
 /** A cookie after the answer: a new token, or none. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { writeFolder } from '../../src/cli/binder/folder.ts';
+import { writeFolder } from '../../src/binder/folder.ts';
 import { folderOf } from './support.ts';
 
 let folder = '';

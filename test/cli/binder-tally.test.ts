@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Tally } from '../../src/cli/binder/tally.ts';
+import { Tally } from '../../src/binder/tally.ts';
 import { Money } from '../../src/domain/money.ts';
 import { columnsOf, type Item, type SectionShape } from '../../src/reports/report-sections.ts';
 

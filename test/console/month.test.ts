@@ -1,10 +1,13 @@
 // The page shows what `ledger close --dry-run` shows, which test/cli/closing.test.ts and others check.
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoMapping } from '../support/demo-config.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
+import { unzip } from '../support/unzip.ts';
 import { type Browser, clinics, openTestConsole, type TestConsole } from './support.ts';
 import { linksIn, tablesIn } from './tables.ts';
 
@@ -92,11 +95,37 @@ describe('a closed month', () => {
     (await command('report', 'vat', '--month', '2026-01', '--mark-filed', '--dry-run', '--json')).json()
       .installations[0].vat_return.to_file.shown;
 
+  test('has its binder as one file, with the files of the command', async () => {
+    const { headers, rawPayload } = await accountant.get(`/${id}/month/binder?month=2026-01`);
+    expect(headers).toMatchObject({
+      'content-disposition': `attachment; filename="binder-${id}-2026-01.zip"`,
+      'content-type': 'application/zip',
+    });
+    const out = join(dirname(clinic.config), 'binder');
+    await command('export', '--binder', '2026-01', '--out', out);
+    const files = unzip(rawPayload);
+    expect([...files.keys()].sort()).toEqual(readdirSync(out).map((name) => `binder-${id}-2026-01/${name}`));
+    const text = (name: string) => files.get(`binder-${id}-2026-01/${name}`)!.toString();
+    // The other files have the name of the clinic, which is another one in this console.
+    const tables = readdirSync(out).filter((name) => /\.csv$|^chain|^close/.test(name));
+    expect(tables.length).toBeGreaterThan(10);
+    expect(tables.map(text)).toEqual(tables.map((name) => readFileSync(join(out, name), 'utf8')));
+    for (const [, sum = '', name = ''] of text('checksums.txt').matchAll(/^(\w{64}) {2}(.*)$/gm)) {
+      const content = files.get(`binder-${id}-2026-01/${name}`)!;
+      expect([name, createHash('sha256').update(content).digest('hex')]).toEqual([name, sum]);
+    }
+  });
+
+  test.each(['2026-02', '2026-13', ''])('the month "%s" was never closed and has none', async (month) => {
+    expect(linksIn(await page(`?month=${month}`)).filter((link) => link.includes('binder'))).toEqual([]);
+    expect((await accountant.get(`/${id}/month/binder?month=${month}`)).statusCode).toBe(404);
+  });
+
   test('has the counts of its close, the names, and what was filed', async () => {
     const body = await page('?month=2026-01');
     const { checklist } = (await command('ledger', 'closes', '--json')).json().installations[0].closes[0];
     expect(body).toContain('This month is closed.');
-    expect(body).toContain('vetledger export --binder 2026-01');
+    expect(linksIn(body)).toContain(`/${id}/month/binder?month=2026-01`);
     expect(body).toContain('At the close through 2026-01-31');
     expect(itemsOn(body)['Held documents']?.at(-1)).toBe(String(checklist.held.count));
     expect(body).toContain('M. &lt;b>Virtanen&lt;/b>');

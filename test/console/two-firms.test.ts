@@ -8,6 +8,7 @@ import { integer } from '../../src/db/columns.ts';
 import { transactionsOf } from '../../src/db/lease.ts';
 import { row } from '../../src/db/rows.ts';
 import { summariseDays } from '../../src/ledger/summaries/summarise.ts';
+import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoMapping } from '../support/demo-config.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
@@ -55,6 +56,8 @@ beforeAll(async () => {
   theirs = new MirroredClinic(db, database.url, { id: foreign, seed: 4, invoices: 40 });
   await fill(mine, hostileName);
   const found = await fill(theirs, secret);
+  const close = ['ledger', 'close', '--through', '2026-01-31', '--yes', '--config', theirs.config];
+  expect((await vetledger(close, theirs.env)).code).toBe(0);
   site = await openTestConsole(database, { [foreign]: { name: JSON.stringify(secret) } });
   for (const [name, id] of [
     ['inside', foreign],
@@ -77,7 +80,7 @@ beforeAll(async () => {
     ...[`actions/late?documents=invoice/${late}&decision=redate`, `actions/retry?documents=invoice/${held}`],
     ...[`actions/match?payment=${payment}`, `actions/repost?documents=invoice/${late}`, `actions/${ids.action}`],
     ...[`documents/invoice/${late}`, `documents/payment/${payment}`, `documents/prepayment/${found.prepayment}`],
-    'reports/vat',
+    ...['reports/vat', 'month/binder?month=2026-01'],
   ].map((path) => `/${foreign}/${path.replace('/:installation/', '')}`);
   foreignPages = await crawl((url) => insider!.get(url), starts);
   ownPages = await crawl((url) => outsider!.get(url), ['/clinics', '/machine', '/account', '/users']);

@@ -9,7 +9,7 @@ const root = new URL('../../', import.meta.url);
 /** Files with texts that are not in the catalogue, with the reason. */
 const allowed: Record<string, string> = {
   'src/cli/program.ts': 'the list of commands with a summary of each: definitions of the help',
-  'src/cli/binder/chain-format.ts': 'names of hashed fields, and a Python program, for the README.txt of a binder',
+  'src/binder/chain-format.ts': 'names of hashed fields, and a Python program, for the README.txt of a binder',
   'src/cli/dev.ts': 'the configuration file of `vetledger dev`, and a line for the shell',
   'src/cli/dev-tryton.ts': 'a setting of that configuration file, and a line for the shell',
 };

@@ -3,11 +3,11 @@ import { signed } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { EntryRecord } from '../../ledger/journal/entry-records.ts';
 import { lateDecisions } from '../../posting/types.ts';
+import { amount, date, instant, plainError, remark } from '../../queries/answer.ts';
 import type { UnitDelivery } from '../../queries/delivery-status.ts';
 import type { Explanation } from '../../queries/explain.ts';
 import { readJson } from '../../records/json.ts';
 import type { DocumentKind } from '../../terms.ts';
-import { amount, date, instant, plainError, remark } from '../answer.ts';
 import { entryAnswer, linesAnswer } from '../render/entry.ts';
 
 const documentRef = z.strictObject({ kind: z.enum(['invoice', 'payment', 'prepayment']), id: z.number() });

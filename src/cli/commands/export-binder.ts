@@ -1,4 +1,6 @@
 import { resolve } from 'node:path';
+import { type BinderFile, writeBinder } from '../../binder/binder.ts';
+import { exists } from '../../binder/folder.ts';
 import type { InstallationConfig } from '../../config/load-config.ts';
 import { monthBounds } from '../../domain/dates.ts';
 import { ConfigError, UserError } from '../../domain/errors.ts';
@@ -11,8 +13,6 @@ import { booksErrors } from '../../texts/errors/books.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { binderExportTexts } from '../../texts/reports/binder.ts';
 import { agreed } from '../acting.ts';
-import { type BinderFile, writeBinder } from '../binder/binder.ts';
-import { exists } from '../binder/folder.ts';
 import { chosenBooks } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { ProgressBars } from '../progress.ts';
@@ -53,8 +53,8 @@ export function exportBinder(context: CommandContext, options: Options): Promise
     for (const { installation, closed, folder } of planned) {
       const bars = new ProgressBars(context.io.stderr, context.language);
       try {
-        const files = await writeBinder(app.db, installation, {
-          ...{ month, closed, folder, names: app.config.export.names, signal: context.signal },
+        const files = await writeBinder(app.db, installation, folder, {
+          ...{ month, closed, names: app.config.export.names, signal: context.signal },
           onProgress: ({ file, done, total }) => bars.show({ step: file, done: Math.min(done, total ?? done), total }),
         });
         binders.push(answerOf(installation, month, closed, folder, files));

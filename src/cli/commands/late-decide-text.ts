@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { LateDecisionKind } from '../../posting/types.ts';
+import { amount, date } from '../../queries/answer.ts';
 import type { ShownDecision } from '../../queries/shown-decision.ts';
 import { documentKinds } from '../../terms.ts';
 import { labels } from '../../texts/commands/labels.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { lateTexts, weighedTexts } from '../../texts/commands/results.ts';
 import { count } from '../../wording/words.ts';
-import { amount, date } from '../answer.ts';
 import { columns, heads } from '../render/text.ts';
 
 /** The effects of a decision, shown before it is made. */

@@ -7,20 +7,20 @@ import { dateIn } from '../../domain/dates.ts';
 import { changeInOrder, closedThrough } from '../../ledger/close.ts';
 import type { BooksHead } from '../../ledger/head.ts';
 import { summariseDays } from '../../ledger/summaries/summarise.ts';
+import { date } from '../../queries/answer.ts';
 import { closeAsShown, closeEffect, dayObstacle } from '../../queries/close-books.ts';
 import { type ClosingChecklist, closingChecklist } from '../../queries/closing.ts';
+import { checklistAnswer } from '../../queries/closing-answer.ts';
 import { reconcileWithSource } from '../../queries/reconcile.ts';
 import type { App } from '../../runtime/app.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { closeTexts } from '../../texts/commands/closing.ts';
 import { agreed, personsOf, statedBy } from '../acting.ts';
-import { amount, counts, date, instant } from '../answer.ts';
 import { chosenBooks, localTimes } from '../books.ts';
 import { by, calendarDate, type Definition, installation, option, second, yes } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { headAnswer, headFields } from '../render/ledger.ts';
 import { noteText } from '../render/reconcile-notes.ts';
-import { filedReturnsAnswer } from '../render/vat-returns.ts';
 import { requestApproval, requestedAnswer } from '../second-person.ts';
 import { withApp } from '../with-app.ts';
 import { checklistText, closedText } from './ledger-close-text.ts';
@@ -33,75 +33,6 @@ interface Options {
   second?: string;
   yes?: true;
 }
-
-const listedDocuments = z.strictObject({
-  ok: z.boolean(),
-  count: z.number(),
-  by_code: counts,
-  documents: z.array(
-    z.strictObject({
-      ...{ document: z.string(), code: z.string(), date: date.nullable(), in_force: z.string().nullable() },
-      ...{ amount: amount.nullable(), client_id: z.number().nullable(), age_days: z.number().nullable() },
-    }),
-  ),
-});
-const balances = z.array(z.strictObject({ account: z.string(), role: z.string(), balance: amount }));
-
-export const checklistAnswer = z
-  .strictObject({
-    through: date,
-    closed_through: date.nullable(),
-    made_at: instant,
-    ok: z.boolean(),
-    last_window: z.strictObject({ ok: z.boolean(), to: instant.nullable() }),
-    held: listedDocuments,
-    late: listedDocuments,
-    drafts: listedDocuments,
-    undelivered: z.strictObject({ ok: z.boolean(), count: z.number(), states: counts }).nullable(),
-    remarks: z.strictObject({
-      ok: z.boolean(),
-      count: z.number(),
-      by_code: z.array(
-        z.strictObject({ code: z.string(), count: z.number(), amount: amount.nullable(), todo: z.string() }),
-      ),
-    }),
-    differences: z.strictObject({
-      ok: z.boolean(),
-      equations: z.array(
-        z.strictObject({
-          equation: z.string(),
-          difference: amount.nullable(),
-          documents: z.number().nullable(),
-          each: z
-            .array(z.strictObject({ document: z.string(), difference: z.string(), message: z.string() }))
-            .optional(),
-        }),
-      ),
-    }),
-    clearing: z.strictObject({ ok: z.boolean(), accounts: balances }),
-    unused_prepayments: z.strictObject({
-      accounts: balances,
-      listed: z.strictObject({ month_end: date, balance: amount }).nullable(),
-    }),
-    owed_as_revenue: z.strictObject({
-      ok: z.boolean(),
-      names_known: z.boolean(),
-      found: z.array(
-        z.strictObject({
-          key: z.string(),
-          of: z.enum(['account', 'VAT group']),
-          name: z.string().nullable(),
-          looks_like: z.string(),
-          rows: z.number(),
-          posted_to: z.array(z.string()),
-          net: amount,
-        }),
-      ),
-    }),
-    liabilities_in_debit: z.strictObject({ ok: z.boolean(), accounts: balances }),
-    vat_returns: filedReturnsAnswer,
-  })
-  .meta({ id: 'checklist' });
 
 const answer = z.union([
   z.strictObject({

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { type RecordedClose, recordedCloses } from '../../ledger/close.ts';
+import { date, instant } from '../../queries/answer.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import type { InstallationId } from '../../terms.ts';
 import { closeTexts } from '../../texts/commands/closing.ts';
 import { labels } from '../../texts/commands/labels.ts';
+import { personsText } from '../../wording/persons.ts';
 import { timeIn } from '../../wording/words.ts';
-import { date, instant } from '../answer.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { personsText } from '../render/ledger.ts';
 import { columns } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 

@@ -3,15 +3,16 @@ import { z } from 'zod';
 import { hashOf } from '../../actions/record.ts';
 import { visible } from '../../domain/text.ts';
 import { changeInOrder } from '../../ledger/close.ts';
+import { date } from '../../queries/answer.ts';
 import { reopenAsShown, reopenEffect } from '../../queries/close-books.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { closeTexts } from '../../texts/commands/closing.ts';
+import { personsText } from '../../wording/persons.ts';
 import { agreed, personsOf, statedBy } from '../acting.ts';
-import { date } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
 import { by, calendarDate, type Definition, installation, option, second, yes } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { headAnswer, headFields, headText, personsText } from '../render/ledger.ts';
+import { headAnswer, headFields, headText } from '../render/ledger.ts';
 import { requestApproval, requestedAnswer } from '../second-person.ts';
 import { withApp } from '../with-app.ts';
 

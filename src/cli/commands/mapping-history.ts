@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { mappingVersionText } from '../../ledger/journal/entry-records.ts';
+import { instant } from '../../queries/answer.ts';
 import {
   type MappingVersionInForce,
   mappingVersions,
@@ -10,7 +11,6 @@ import { chosenInstallations } from '../../runtime/app.ts';
 import type { InstallationId } from '../../terms.ts';
 import { labels } from '../../texts/commands/labels.ts';
 import { mappingTexts } from '../../texts/commands/mapping.ts';
-import { instant } from '../answer.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { table, instant as time } from '../render/text.ts';

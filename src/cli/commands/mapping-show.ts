@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { loadMapping } from '../../config/mapping-files.ts';
+import { date } from '../../queries/answer.ts';
 import { type ShownMapping, showMapping } from '../../queries/mapping-shown.ts';
 import { mappingShowTexts as texts } from '../../texts/commands/mapping.ts';
-import { date } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';

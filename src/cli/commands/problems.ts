@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { z } from 'zod';
+import { filedReturnsAnswer } from '../../queries/closing-answer.ts';
 import { deliveryProblems } from '../../queries/delivery-status.ts';
 import { countNotJudged, documentProblems } from '../../queries/problems.ts';
 import { remarkedDocuments, remarksByCode } from '../../queries/remarks.ts';
@@ -9,7 +10,6 @@ import { localTimes, named } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { problemAnswer, problemsText, remarkAnswer, remarkedAnswer } from '../render/problems.ts';
-import { filedReturnsAnswer } from '../render/vat-returns.ts';
 import { withApp } from '../with-app.ts';
 
 interface Options {

@@ -10,10 +10,10 @@ import { putOffTexts, statusSummaryTexts as sums, statusTexts as texts } from '.
 import { vatReturnTexts } from '../../texts/reports/vat-returns.ts';
 import type { TemporalStatus } from '../../windows/temporal-status.ts';
 import { deliveryFields } from '../../wording/delivery.ts';
+import { filedReturnLines } from '../../wording/filed-returns.ts';
 import { budgetNote, healthText, scrubLines, windowFields } from '../../wording/status.ts';
 import { codeWord, count, duration, type Field, type TimeText } from '../../wording/words.ts';
 import { bar, columns, fieldLines, heads, instant, table, writtenBackText } from '../render/text.ts';
-import { filedReturnLines } from '../render/vat-returns.ts';
 import { verdictFields } from '../render/verdict.ts';
 
 /** The text of `status` for several installations: a summary, and a line per installation, the most urgent first. */

@@ -13,12 +13,12 @@ import {
 import { type GrantedRole, type Role, roles } from '../../console/users/rights.ts';
 import { allSubjects, rolesOf } from '../../console/users/subjects.ts';
 import { ConfigError } from '../../domain/errors.ts';
+import { date } from '../../queries/answer.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { type Language, languages } from '../../texts/catalogue.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { userErrors, userTexts } from '../../texts/console/users.ts';
 import { actedBy, agreed, statedBy } from '../acting.ts';
-import { date } from '../answer.ts';
 import { by, calendarDate, type Definition, installation, option, yes } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { withApp } from '../with-app.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as answer from '../answer.ts';
+import * as answer from '../../queries/answer.ts';
 
 /** The delivery status of an installation. */
 export const deliveryAnswer = z

@@ -3,9 +3,9 @@ import { type DraftEntry, type Line, signed } from '../../domain/entry.ts';
 import { formatMoney, type Money, sum, zero } from '../../domain/money.ts';
 import { visible } from '../../domain/text.ts';
 import type { AccountNames } from '../../mapping/account-names.ts';
+import * as answer from '../../queries/answer.ts';
 import type { LineRole } from '../../terms.ts';
 import { labels } from '../../texts/commands/labels.ts';
-import * as answer from '../answer.ts';
 import { columns } from './text.ts';
 
 export const linesAnswer = z.array(

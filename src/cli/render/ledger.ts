@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { visible } from '../../domain/text.ts';
 import type { BooksHead } from '../../ledger/head.ts';
 import { headTexts } from '../../texts/commands/closing.ts';
-import { labels } from '../../texts/commands/labels.ts';
 
 const link = z.strictObject({ seq: z.number(), hash: z.string() });
 
@@ -22,9 +20,4 @@ export function headFields({ entries, seq, hash, summaries, summaryHash }: Books
 export function headText(head: { seq: number; hash: string }, summaryHead: { seq: number; hash: string }): string {
   const ofSummaries = summaryHead.seq > 0 ? headTexts.ofSummaries(summaryHead) : '';
   return `  ${headTexts.head(head)}${ofSummaries}`;
-}
-
-/** The responsible person and, if there is one, the second person. */
-export function personsText({ by, second }: { by: string; second: string | null }): string {
-  return visible(second === null ? by : labels.and({ one: by, other: second }));
 }

@@ -4,11 +4,11 @@ import type { CaseResult } from '../../bookkeeping/run-specs.ts';
 import type { Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
 import type { ChartFault } from '../../mapping/check-chart.ts';
+import { amount } from '../../queries/answer.ts';
 import { type MappingComparison, remarksOf } from '../../queries/mapping-check.ts';
 import { labels } from '../../texts/commands/labels.ts';
 import { mappingCheckTexts as texts } from '../../texts/commands/mapping.ts';
 import { count } from '../../wording/words.ts';
-import { amount } from '../answer.ts';
 import { heads, table } from './text.ts';
 
 const sums = { net: amount.nullable(), vat: amount.nullable(), gross: amount };

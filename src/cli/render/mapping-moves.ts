@@ -4,10 +4,10 @@ import type { Line } from '../../domain/entry.ts';
 import { formatMoney, type Money, zero } from '../../domain/money.ts';
 import type { AccountNames } from '../../mapping/account-names.ts';
 import { type Remap, sameLines } from '../../posting/index.ts';
+import { amount } from '../../queries/answer.ts';
 import { mappingDiffTexts } from '../../texts/commands/mapping.ts';
 import { problemCatalogue } from '../../texts/problems.ts';
 import { accountName } from '../../wording/cells.ts';
-import { amount } from '../answer.ts';
 import { AccountTotals } from './entry.ts';
 import { columns, heads } from './text.ts';
 

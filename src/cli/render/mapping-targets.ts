@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { amount } from '../../queries/answer.ts';
 import type { ShownTargets } from '../../queries/mapping-shown.ts';
 import { mappingShowTexts as texts } from '../../texts/commands/mapping.ts';
 import { codeWord } from '../../wording/words.ts';
-import { amount } from '../answer.ts';
 import { columns, heads } from './text.ts';
 
 /** `account` is null if the mapping gives none. `earlier` is the account of the first day, if rules by date changed it. */

@@ -3,6 +3,7 @@ import { Money, sum } from '../../domain/money.ts';
 import { sentenceOf } from '../../domain/problem-texts.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { shown } from '../../languages/language.ts';
+import * as answer from '../../queries/answer.ts';
 import type { DocumentProblem, OutsideDocument } from '../../queries/problems.ts';
 import type { RemarkCount, RemarkedDocument } from '../../queries/remarks.ts';
 import type { FiledReturns } from '../../queries/vat-return-state.ts';
@@ -10,11 +11,10 @@ import { labels } from '../../texts/commands/labels.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { lateTexts, problemListTexts } from '../../texts/commands/results.ts';
 import { changesLine } from '../../wording/changes.ts';
+import { filedReturnLines } from '../../wording/filed-returns.ts';
 import { count } from '../../wording/words.ts';
-import * as answer from '../answer.ts';
 import type { LocalTimes } from '../books.ts';
 import { columns, instant } from './text.ts';
-import { filedReturnLines } from './vat-returns.ts';
 
 /** A held document, or a refusal by the ERP or the source. */
 export const problemAnswer = z

@@ -7,11 +7,11 @@ import { visible } from '../../domain/text.ts';
 import { shown } from '../../languages/language.ts';
 import { amountsOf } from '../../posting/entry-amounts.ts';
 import type { RemapOutcome } from '../../posting/index.ts';
+import * as answer from '../../queries/answer.ts';
 import { remapTexts } from '../../texts/commands/mapping.ts';
 import { resultTexts } from '../../texts/commands/results.ts';
 import { problemCatalogue } from '../../texts/problems.ts';
 import { count } from '../../wording/words.ts';
-import * as answer from '../answer.ts';
 import {
   AccountTotals,
   type EntryView,

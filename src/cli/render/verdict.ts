@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Outside, OutsideFigure, OutsideReason } from '../../documents/outside-books.ts';
+import * as answer from '../../queries/answer.ts';
 import type { Verdict } from '../../queries/verdict.ts';
 import { outsideText } from '../../reports/installation-report.ts';
 import { fieldTitles, labels } from '../../texts/commands/labels.ts';
 import { outsideReasons, verdictTexts as texts } from '../../texts/commands/reconcile.ts';
 import { codeWord, count, type Field, type TimeText } from '../../wording/words.ts';
-import * as answer from '../answer.ts';
 import { columns, heads, instant } from './text.ts';
 
 const figure = z

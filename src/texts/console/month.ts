@@ -7,8 +7,9 @@ export const monthTexts = catalogue('console/month.monthTexts', {
   parts: 'Parts of the month',
   checklist: 'Checklist',
   closed: 'This month is closed.',
-  binder: ({ month }: { month: string }) =>
-    `The console does not make the closing binder. An operator makes it with \`vetledger export --binder ${month}\`.`,
+  binder: 'Closing binder (ZIP)',
+  longBinder: ({ month, entries, most }: { month: string; entries: number; most: number }) =>
+    `The month has ${entries} entries. The console makes binders of at most ${most}. An operator makes this one with \`vetledger export --binder ${month}\`.`,
   notOver: 'This month is not over, so it cannot be closed yet.',
   ready: 'Nothing needs attention. This month can be closed.',
   needsWork: ({ items }: { items: number }) =>

@@ -3,7 +3,6 @@ import type { MonthState } from '../../../queries/month.ts';
 import type { InstallationId } from '../../../terms.ts';
 import { actionNames } from '../../../texts/console/actions.ts';
 import { closingTexts as texts } from '../../../texts/console/closing.ts';
-import { monthTexts } from '../../../texts/console/month.ts';
 import { html, type Node } from '../../html.ts';
 import { isAskedKind, permittedActions } from '../../users/permitted-actions.ts';
 import type { Rights } from '../../users/rights.ts';
@@ -24,7 +23,6 @@ export function closeLinks(
       ? [close.link(rights, installation, { month })]
       : [];
   return html`${links.map((link) => html`<p>${link}</p>`)}
-    ${isClosed ? html`<p class="dim">${monthTexts.binder({ month })}</p>` : null}
     ${waiting.map(
       ({ id, kind, subject }) =>
         html`<p class="needed"><a href=${`/${installation}/actions/${id}`}>${texts.waits({

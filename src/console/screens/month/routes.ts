@@ -13,6 +13,7 @@ import { field } from '../../parts/fields.ts';
 import { table } from '../../parts/table.ts';
 import type { Answer, InstallationRequest, Route } from '../../route.ts';
 import { closeLinks } from '../actions/close-links.ts';
+import { binderLink, downloadBinder } from './binder.ts';
 import { checkedItems, checklistView } from './checklist.ts';
 import { reportPart } from './report-part.ts';
 
@@ -20,6 +21,10 @@ import { reportPart } from './report-part.ts';
 export const monthRoutes: readonly Route[] = [
   {
     ...{ method: 'GET', path: '/:installation/month', audit: 'nothing', answer: show },
+    access: { who: 'read_books', in: 'installation' },
+  },
+  {
+    ...{ method: 'GET', path: '/:installation/month/binder', audit: 'nothing', answer: downloadBinder, isHeavy: true },
     access: { who: 'read_books', in: 'installation' },
   },
 ];
@@ -63,7 +68,7 @@ async function checklistPart(
   const state = await monthState(db, installation, month, now);
   const waiting = await waitingForSecond(db, installation.id);
   return () => html`<p>${verdictOf(state)}</p>
-    ${closeLinks(rights, installation.id, state, waiting)}
+    ${closeLinks(rights, installation.id, state, waiting)} ${binderLink(installation.id, state)}
     ${checklistView(state, installation, now)} ${filedView(state, installation)} ${closesView(state, installation)}`;
 }
 

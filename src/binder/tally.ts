@@ -1,5 +1,5 @@
-import { type Money, zero } from '../../domain/money.ts';
-import type { Cell, Item, Listing, SectionShape } from '../../reports/report-sections.ts';
+import { type Money, zero } from '../domain/money.ts';
+import type { Cell, Item, Listing, SectionShape } from '../reports/report-sections.ts';
 
 /** A longer table is only in its CSV file; the PDF has its sums. */
 const longestTable = 150;

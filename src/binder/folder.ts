@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { access, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, codeOf } from '../../domain/errors.ts';
-import { commandErrors } from '../../texts/errors/commands.ts';
+import { ConfigError, codeOf } from '../domain/errors.ts';
+import { commandErrors } from '../texts/errors/commands.ts';
 
 /** A file of a folder that is being written. */
 export interface WrittenFile {

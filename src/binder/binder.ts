@@ -1,22 +1,22 @@
-import { withMappingAt } from '../../bookkeeping/mapping-versions.ts';
-import type { Config, InstallationConfig } from '../../config/load-config.ts';
-import { type Db, withoutIdleTimeout } from '../../db/pool.ts';
-import type { Connection } from '../../db/rows.ts';
-import { localTimeOf, monthBounds } from '../../domain/dates.ts';
-import { labelOf } from '../../domain/installation-name.ts';
-import { visible } from '../../domain/text.ts';
-import type { ClosedMonth } from '../../ledger/close-of-month.ts';
-import { journalCsv } from '../../ledger/export/export.ts';
-import { mappingVersionText } from '../../ledger/journal/entry-records.ts';
-import { countEntries } from '../../ledger/journal/read-entries.ts';
-import { sealText } from '../../ledger/seals.ts';
-import type { InstallationReport } from '../../reports/installation-report.ts';
-import { reportCsv } from '../../reports/report-csv.ts';
-import type { Item } from '../../reports/report-sections.ts';
-import { binderTexts } from '../../texts/reports/binder.ts';
-import { binderReadme } from '../../texts/reports/binder-readme.ts';
-import { reportTexts } from '../../texts/reports/reports.ts';
-import { personsText } from '../render/ledger.ts';
+import { withMappingAt } from '../bookkeeping/mapping-versions.ts';
+import type { Config, InstallationConfig } from '../config/load-config.ts';
+import { type Db, withoutIdleTimeout } from '../db/pool.ts';
+import type { Connection } from '../db/rows.ts';
+import { localTimeOf, monthBounds } from '../domain/dates.ts';
+import { labelOf } from '../domain/installation-name.ts';
+import { visible } from '../domain/text.ts';
+import type { ClosedMonth } from '../ledger/close-of-month.ts';
+import { journalCsv } from '../ledger/export/export.ts';
+import { mappingVersionText } from '../ledger/journal/entry-records.ts';
+import { countEntries } from '../ledger/journal/read-entries.ts';
+import { sealText } from '../ledger/seals.ts';
+import type { InstallationReport } from '../reports/installation-report.ts';
+import { reportCsv } from '../reports/report-csv.ts';
+import type { Item } from '../reports/report-sections.ts';
+import { binderTexts } from '../texts/reports/binder.ts';
+import { binderReadme } from '../texts/reports/binder-readme.ts';
+import { reportTexts } from '../texts/reports/reports.ts';
+import { personsText } from '../wording/persons.ts';
 import { chainLines } from './chain-file.ts';
 import { hashedFields, verifyProgram } from './chain-format.ts';
 import { type AddFile, type WrittenFile, writeFolder } from './folder.ts';
@@ -30,32 +30,36 @@ export type BinderFile = WrittenFile & { lines: number | null };
 export interface BinderWanted {
   month: string;
   closed: ClosedMonth;
-  folder: string;
   names: Config['export']['names'];
   signal: AbortSignal;
   /** The binder calls this while it writes a table. `total` is null if the number of lines or entries is unknown. */
-  onProgress(of: { file: string; done: number; total: number | null }): void;
+  onProgress?(of: { file: string; done: number; total: number | null }): void;
 }
 
 /** Writes the binder of a closed month from one snapshot of the database. Returns its files in their order. */
-export async function writeBinder(db: Db, of: InstallationConfig, wanted: BinderWanted): Promise<BinderFile[]> {
+export async function writeBinder(
+  db: Db,
+  installation: InstallationConfig,
+  folder: string,
+  wanted: BinderWanted,
+): Promise<BinderFile[]> {
   return db.transaction(
     async (trx) => {
       await withoutIdleTimeout(trx);
-      const installation = await withMappingAt(trx, of, wanted.closed.close.at);
-      return writeFolder(wanted.folder, wanted.signal, (add) => writeFiles(trx, installation, wanted, add));
+      return writeFolder(folder, wanted.signal, (add) => binderFiles(trx, installation, wanted, add));
     },
     { isolationLevel: 'repeatable read', readOnly: true },
   );
 }
 
-async function writeFiles(
+/** Adds the files of a binder in their order. */
+export async function binderFiles(
   trx: Connection,
-  installation: InstallationConfig,
-  wanted: BinderWanted,
+  of: InstallationConfig,
+  { month, closed, names, onProgress }: BinderWanted,
   add: AddFile,
 ): Promise<BinderFile[]> {
-  const { month, closed, names, onProgress } = wanted;
+  const installation = await withMappingAt(trx, of, closed.close.at);
   const { head, links, seal } = closed;
   const { from, through } = monthBounds(month);
   const files: BinderFile[] = [];
@@ -66,7 +70,7 @@ async function writeFiles(
         yield piece;
         lines += piece.split('\n').length - 1;
         done += 1;
-        onProgress({ file: name, done, total });
+        onProgress?.({ file: name, done, total });
       }
     };
     files.push({ ...(await add(name, counted())), lines });

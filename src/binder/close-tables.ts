@@ -1,13 +1,13 @@
-import { localTimeOf } from '../../domain/dates.ts';
-import { Money } from '../../domain/money.ts';
-import type { RecordedClose } from '../../ledger/close.ts';
-import type { ClosedMonth } from '../../ledger/close-of-month.ts';
-import type { ClosingChecklist } from '../../queries/closing.ts';
-import { columnsOf, type Item, type Listing } from '../../reports/report-sections.ts';
-import { binderTexts } from '../../texts/reports/binder.ts';
-import { sectionTitles } from '../../texts/reports/reports.ts';
-import { checklistAnswer } from '../commands/ledger-close.ts';
-import { checklistItems } from '../commands/ledger-close-text.ts';
+import { localTimeOf } from '../domain/dates.ts';
+import { Money } from '../domain/money.ts';
+import type { RecordedClose } from '../ledger/close.ts';
+import type { ClosedMonth } from '../ledger/close-of-month.ts';
+import type { ClosingChecklist } from '../queries/closing.ts';
+import { checklistAnswer } from '../queries/closing-answer.ts';
+import { columnsOf, type Item, type Listing } from '../reports/report-sections.ts';
+import { binderTexts } from '../texts/reports/binder.ts';
+import { sectionTitles } from '../texts/reports/reports.ts';
+import { checklistItems } from '../wording/checklist-items.ts';
 
 /** The tables of a binder that show the close itself. */
 export function closeTables({ close, closes, reopened }: ClosedMonth, timezone: string): Listing[] {

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import pdfmake, { type Content } from 'pdfmake';
-import { formatExact, zero } from '../../domain/money.ts';
-import { clip, visible } from '../../domain/text.ts';
-import { cellText } from '../../reports/installation-report.ts';
-import type { Column, SectionShape } from '../../reports/report-sections.ts';
-import { binderTexts } from '../../texts/reports/binder.ts';
+import { formatExact, zero } from '../domain/money.ts';
+import { clip, visible } from '../domain/text.ts';
+import { cellText } from '../reports/installation-report.ts';
+import type { Column, SectionShape } from '../reports/report-sections.ts';
+import { binderTexts } from '../texts/reports/binder.ts';
 import type { TableRow, TableSums } from './tally.ts';
 
 /** A table with its CSV file. */

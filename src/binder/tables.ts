@@ -1,15 +1,15 @@
-import type { InstallationConfig } from '../../config/load-config.ts';
-import type { Connection } from '../../db/rows.ts';
-import { instantOf, monthBounds } from '../../domain/dates.ts';
-import type { ClosedMonth } from '../../ledger/close-of-month.ts';
-import { bookedPrepayments } from '../../reports/booked-prepayments.ts';
-import { bookedVat } from '../../reports/booked-vat.ts';
-import { trialBalance } from '../../reports/books.ts';
-import { decisions } from '../../reports/decisions.ts';
-import { lateEntries } from '../../reports/late-entries.ts';
-import { openItems } from '../../reports/receivables.ts';
-import type { Item, Listing, Period, Section } from '../../reports/report-sections.ts';
-import { bookedVouchers } from '../../reports/vouchers.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
+import type { Connection } from '../db/rows.ts';
+import { instantOf, monthBounds } from '../domain/dates.ts';
+import type { ClosedMonth } from '../ledger/close-of-month.ts';
+import { bookedPrepayments } from '../reports/booked-prepayments.ts';
+import { bookedVat } from '../reports/booked-vat.ts';
+import { trialBalance } from '../reports/books.ts';
+import { decisions } from '../reports/decisions.ts';
+import { lateEntries } from '../reports/late-entries.ts';
+import { openItems } from '../reports/receivables.ts';
+import type { Item, Listing, Period, Section } from '../reports/report-sections.ts';
+import { bookedVouchers } from '../reports/vouchers.ts';
 import { closeTables } from './close-tables.ts';
 
 /** A table of a binder. */

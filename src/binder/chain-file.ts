@@ -1,8 +1,8 @@
-import type { Connection } from '../../db/rows.ts';
-import type { ClosedMonth } from '../../ledger/close-of-month.ts';
-import { type Close, canonicalClose } from '../../ledger/journal/chain.ts';
-import { canonicalEntry } from '../../ledger/journal/entry-hash.ts';
-import { entriesBySeq } from '../../ledger/journal/read-entries.ts';
+import type { Connection } from '../db/rows.ts';
+import type { ClosedMonth } from '../ledger/close-of-month.ts';
+import { type Close, canonicalClose } from '../ledger/journal/chain.ts';
+import { canonicalEntry } from '../ledger/journal/entry-hash.ts';
+import { entriesBySeq } from '../ledger/journal/read-entries.ts';
 
 /**
  * The links of the chain that a binder shows, a line each: place, previous hash, hash and hashed text, with tabs
