@@ -45,7 +45,8 @@ export interface Capabilities {
   doubt: { server_may_work_seconds: number };
   pace: {
     in_flight_per_company: number;
-    limits: { per_seconds: number; n: number; weight: number }[];
+    /** `left_header`: the header of an answer that states how much of the limit is left. Absent if there is none. */
+    limits: { per_seconds: number; n: number; weight: number; left_header?: string }[];
     errors_allowed: { n: number; per_seconds: number } | null;
   };
   lines: {

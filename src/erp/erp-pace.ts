@@ -1,13 +1,13 @@
 import Bottleneck from 'bottleneck';
-import { integer, nullable } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
-import { type Connection, execute, maybeRow, row } from '../db/rows.ts';
+import { execute } from '../db/rows.ts';
 import type { Clock } from '../domain/clock.ts';
 import { unlessAborted } from '../domain/concurrency.ts';
 import { paceTexts } from '../texts/errors/deliveries.ts';
 import type { Capabilities } from './capabilities.ts';
 import { companyKey } from './entry-key.ts';
-import { ErpError, type ErpTarget, type RequestOptions } from './port.ts';
+import { type Allowance, noteStated, type Refused, takeRequest } from './pace-count.ts';
+import { ErpError, type ErpTarget, type LimitLeft, type RequestOptions } from './port.ts';
 
 /**
  * Limits the pace of requests to a company. In the process, bottleneck orders the requests: a maximum number in flight,
@@ -59,13 +59,20 @@ export class Pace {
   readonly #company: string;
   readonly #limiter: Bottleneck;
   readonly #allowance: Allowance;
+  readonly #limitsLeft: () => LimitLeft[];
 
-  constructor({ db, clock }: PacePorts, company: string, pace: Capabilities['pace']) {
+  constructor(
+    { db, clock }: PacePorts,
+    company: string,
+    target: Pick<ErpTarget, 'limitsLeft'> & { capabilities: Pick<Capabilities, 'pace'> },
+  ) {
+    const { pace } = target.capabilities;
     this.#db = db;
     this.#clock = clock;
     this.#company = company;
     this.#limiter = limiterOf(db, company, Math.max(1, pace.in_flight_per_company));
     this.#allowance = allowanceOf(pace);
+    this.#limitsLeft = target.limitsLeft?.bind(target) ?? (() => []);
   }
 
   /**
@@ -139,6 +146,10 @@ export class Pace {
     if (requestId === null) return;
     const ended = 'update erp_request set sent_at = clock_timestamp(), is_error = ? where id = ?';
     await execute(this.#db, ended, [isError, requestId]).catch(() => undefined);
+    const stated = this.#limitsLeft();
+    if (stated.length === 0) return;
+    const { limits } = this.#allowance;
+    await this.#db.transaction((trx) => noteStated(trx, this.#company, limits, stated)).catch(() => undefined);
   }
 }
 
@@ -149,30 +160,13 @@ function nextJobId(): string {
   return String(lastJobId);
 }
 
-interface Refused {
-  waitMs: number;
-  which: 'requests' | 'errors';
-}
-
-/** A limit: the ERP allows at most `n` requests or errors in `perSeconds` seconds. */
-interface Count {
-  n: number;
-  perSeconds: number;
-}
-
-interface Allowance {
-  limits: Count[];
-  errors: Count | null;
-}
-
 function allowanceOf({ limits, errors_allowed: errors }: Capabilities['pace']): Allowance {
   return {
     limits: limits.map(({ n, weight, per_seconds: perSeconds }) => ({
-      n: Math.max(1, Math.floor(n / Math.max(1, weight))),
-      perSeconds,
+      ...{ n: Math.max(1, Math.floor(n / Math.max(1, weight))), perSeconds, weight: Math.max(1, weight) },
     })),
     // One less than the ERP allows, since the last one allowed would block the account.
-    errors: errors && { n: Math.max(1, errors.n - 1), perSeconds: errors.per_seconds },
+    errors: errors && { n: Math.max(1, errors.n - 1), perSeconds: errors.per_seconds, weight: 1 },
   };
 }
 
@@ -180,64 +174,9 @@ function allowanceOf({ limits, errors_allowed: errors }: Capabilities['pace']): 
 function partOf({ limits, errors }: Allowance, share: number): Allowance {
   const partly = (n: number) => Math.ceil(n * share);
   return {
-    limits: limits.map(({ n, perSeconds }) => ({ n: perSeconds < daySeconds ? n : partly(n), perSeconds })),
+    limits: limits.map((limit) => (limit.perSeconds < daySeconds ? limit : { ...limit, n: partly(limit.n) })),
     errors,
   };
-}
-
-/** Counts a request as sent, or returns how long to wait. Only one transaction at a time does this for a company. */
-async function takeRequest(
-  trx: Connection,
-  company: string,
-  { limits, errors }: Allowance,
-): Promise<{ requestId: number } | Refused> {
-  await execute(trx, 'select pg_advisory_xact_lock(hashtextextended(?, 0))', [`vetledger pace ${company}`]);
-  for (const { n, perSeconds } of limits) {
-    const waitMs = await waitFor(trx, company, n, perSeconds, false);
-    if (waitMs !== null) return { waitMs, which: 'requests' };
-  }
-  if (errors !== null) {
-    const waitMs = await waitFor(trx, company, errors.n, errors.perSeconds, true);
-    if (waitMs !== null) return { waitMs, which: 'errors' };
-  }
-  const longest = Math.max(...limits.map(({ perSeconds }) => perSeconds), errors?.perSeconds ?? 0);
-  const { id } = await row(
-    trx,
-    { id: integer },
-    `insert into erp_request (company, weight, sent_at) values (?, 1, clock_timestamp()) returning id`,
-    [company],
-  );
-  // Each new request deletes two old ones that no limit counts any more, so the table does not grow.
-  await execute(
-    trx,
-    `delete from erp_request where id in (
-       select id from erp_request where company = ? and sent_at < clock_timestamp() - make_interval(secs => ?)
-       order by sent_at limit 2)`,
-    [company, longest],
-  );
-  return { requestId: id };
-}
-
-/**
- * Milliseconds until fewer than n requests, or errors, are within the last `perSeconds` seconds; null if they already
- * are.
- */
-async function waitFor(
-  trx: Connection,
-  company: string,
-  n: number,
-  perSeconds: number,
-  isError: boolean,
-): Promise<number | null> {
-  const nth = await maybeRow(
-    trx,
-    { wait_ms: nullable(integer) },
-    `select ceil(extract(epoch from sent_at + make_interval(secs => ?) - clock_timestamp()) * 1000)::bigint as wait_ms
-     from erp_request where company = ? ${isError ? 'and is_error' : ''} order by sent_at desc offset ? limit 1`,
-    [perSeconds, company, n - 1],
-  );
-  const waitMs = nth?.wait_ms ?? 0;
-  return waitMs > 0 ? waitMs : null;
 }
 
 /** Whether the ERP answered the request with an error. */
@@ -248,7 +187,7 @@ function isAnsweredError(error: unknown): boolean {
 
 /** The same target, with each request at the pace of its company. */
 export function pacedTarget(target: ErpTarget, ports: PacePorts): ErpTarget {
-  const pace = new Pace(ports, companyKey(target.company), target.capabilities.pace);
+  const pace = new Pace(ports, companyKey(target.company), target);
   const { matching, books } = target;
   const identify = target.identify?.bind(target);
   const describe = target.describe?.bind(target);

@@ -64,6 +64,10 @@ export interface ErpTarget {
   check(plan: CheckPlan, request: RequestOptions): AsyncIterable<CheckResult>;
   /** The ERP's names of these accounts, without accounts that it does not have. Absent if it names none. */
   accountNames?(accounts: readonly string[], request: RequestOptions): Promise<Map<string, string>>;
+  /**
+   * What the last answers stated is left of the limits, once for each answer. Absent if the ERP does not state it.
+   */
+  limitsLeft?(): LimitLeft[];
   /** Secrets of the API user that expire, with their time. Absent if no secret of the ERP expires. */
   expiries?(request: RequestOptions): Promise<{ name: string; at: Date }[]>;
   close(): Promise<void>;
@@ -84,6 +88,12 @@ export interface CompanyRef {
 export interface IdentifiedCompany extends CompanyRef {
   /** ISO 4217 code of the currency of its books; absent if the ERP does not answer it. */
   currency?: string;
+}
+
+/** What is left of a limit in `capabilities.pace`. */
+export interface LimitLeft {
+  perSeconds: number;
+  left: number;
 }
 
 /** A key, with what limits a search for its entry. */

@@ -35,7 +35,7 @@ const limited = (n: number, perSeconds: number, weight = 1): Capabilities['pace'
   limits: [{ n, per_seconds: perSeconds, weight }],
 });
 const paceOf = (pace: Capabilities['pace'], process: Db = db) =>
-  new Pace({ db: process, clock: systemClock }, company, pace);
+  new Pace({ db: process, clock: systemClock }, company, { capabilities: { pace } });
 const request = (priority = 5, signal = new AbortController().signal) => ({ priority, signal });
 const done = async () => 'done';
 
@@ -172,6 +172,60 @@ describe('a limit', () => {
     const shorter = paceOf(limited(10, 600));
     for (let sent = 0; sent < 10; sent++) await shorter.write(request(), done);
     await expect(shorter.write(request(), done)).rejects.toThrow(PaceExceeded);
+  });
+
+  describe('of which the ERP states what is left', () => {
+    const stating = (pace: Capabilities['pace'], ...left: [perSeconds: number, left: number][][]) => {
+      const limitsLeft = () => (left.shift() ?? []).map(([perSeconds, n]) => ({ perSeconds, left: n }));
+      return new Pace({ db, clock: systemClock }, company, { capabilities: { pace }, limitsLeft });
+    };
+    const both = { ...unlimited, limits: [...limited(10, 60).limits, ...limited(100, 86_400).limits] };
+
+    it.each<[name: string, pace: Capabilities['pace'], left: [number, number][][], more: number]>([
+      ['less than we counted wins', limited(10, 600), [[[600, 2]]], 2],
+      ['more than we counted changes nothing', limited(10, 600), [[[600, 50]]], 9],
+      ['nothing stops at once', limited(10, 600), [[[600, 0]]], 0],
+      ['the last answer counts', limited(10, 600), [[[600, 1]], [[600, 7]]], 8],
+      ['weights are taken into account', limited(100, 600, 10), [[[600, 29]]], 2],
+      [
+        'of the minute, little is left',
+        both,
+        [
+          [
+            [60, 3],
+            [86_400, 99],
+          ],
+        ],
+        3,
+      ],
+      [
+        'of the day, little is left; the minute has its own count',
+        both,
+        [
+          [
+            [60, 9],
+            [86_400, 4],
+          ],
+        ],
+        4,
+      ],
+      ['a limit that the record lacks', limited(10, 600), [[[60, 0]]], 9],
+    ])('%s', async (_, pace, left, more) => {
+      const stated = stating(pace, ...left);
+      await spend(stated, 1 + more);
+      await expect(stated.run(request(), done)).rejects.toThrow(PaceExceeded);
+    });
+
+    it('a tenth of the day is left to look-ups', async () => {
+      const pace = stating(limited(20, 86_400), [[86_400, 4]]);
+      await spend(pace, 1);
+      for (let sent = 0; sent < 2; sent++) await pace.write(request(), done);
+      await expect(pace.write(request(), done)).rejects.toThrow(PaceExceeded);
+      await spend(pace, 2);
+      await expect(pace.run(request(), done)).rejects.toThrow(PaceExceeded);
+      await pass(86_400);
+      await pace.write(request(), done);
+    });
   });
 
   it('that allows a request soon lets it wait', async () => {

@@ -1801,6 +1801,8 @@ create table erp_request (
   id bigint generated always as identity primary key,
   company text not null,
   weight integer not null,
+  -- Requests of others that the ERP counts for the limit of this length; null for one of ours, which every limit counts.
+  per_seconds double precision,
   sent_at timestamptz not null default clock_timestamp(),
   is_error boolean not null default false
 );

@@ -124,7 +124,7 @@ export class Slice {
     this.#strategy = strategyOf(target.capabilities);
     this.#searches = ports.searches ?? new Map();
     this.#scope = { installation: installation.id, company: companyKey(target.company) };
-    this.#pace = new Pace(ports, this.#scope.company, target.capabilities.pace);
+    this.#pace = new Pace(ports, this.#scope.company, target);
   }
 
   async run({ longestMs }: { longestMs: number }): Promise<SliceReport> {

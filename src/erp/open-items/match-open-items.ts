@@ -88,7 +88,7 @@ class Matcher {
     const { capabilities, company } = ports.target;
     this.#ports = ports;
     this.#matching = matching;
-    this.#pace = new Pace(ports, companyKey(company), capabilities.pace);
+    this.#pace = new Pace(ports, companyKey(company), ports.target);
     this.#lookUpAfterMs = strategyOf(capabilities).lookUpAfterMs;
   }
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Money } from '../../../src/domain/money.ts';
 import { asAmount, FormError, toAmount } from '../../../src/erp/targets/api/form.ts';
 import { ErpHttp } from '../../../src/erp/targets/api/http.ts';
+import { LimitsLeft } from '../../../src/erp/targets/api/limits-left.ts';
 import { readJson, stringifyJson } from '../../../src/records/json.ts';
 
 const received: { verb?: string; url?: string; type?: string; body: string }[] = [];
@@ -59,6 +60,20 @@ describe('a request to an ERP', () => {
     const { headers } = await http.send({ headers: {}, method: 'test', ...sent }, { signal });
     expect(received).toEqual([expected]);
     expect(headers?.['x-daylimit-remaining']).toBe('17');
+  });
+
+  test('has headers that state what is left of a limit, once for each answer', async () => {
+    const limits = [
+      { per_seconds: 60, n: 60, weight: 1, left_header: 'X-MinLimit-Remaining' },
+      { per_seconds: 86_400, n: 5_000, weight: 1, left_header: 'X-DayLimit-Remaining' },
+      { per_seconds: 5, n: 25, weight: 1 },
+    ];
+    const left = new LimitsLeft({ in_flight_per_company: 1, limits, errors_allowed: null });
+    left.note(await http.send({ headers: {}, method: 'test', path: '/r', body: '' }, { signal }));
+    expect(left.take()).toEqual([{ perSeconds: 86_400, left: 17 }]);
+    expect(left.take()).toEqual([]);
+    left.note({ headers: { 'x-daylimit-remaining': '-1', 'x-minlimit-remaining': ['3', '4'] } });
+    expect(left.take()).toEqual([]);
   });
 });
 

@@ -14,6 +14,7 @@ import type {
   RequestOptions,
   WriteOptions,
 } from '../../port.ts';
+import type { LimitsLeft } from './limits-left.ts';
 import type { LookUp } from './names.ts';
 
 /** A record of the ERP that lines refer to by name or code. */
@@ -152,6 +153,8 @@ export type KeyedText = Omit<KeyedEntry, 'key' | 'unitId'> & { text: string };
 export interface ErpApi<W extends RecordTypes>
   extends Pick<ErpTarget, 'capabilities' | 'post' | 'withdrawDrafts' | 'periods' | 'expiries' | 'close'> {
   readonly terms: ErpTerms;
+  /** The connection notes each answer here. Absent if the ERP's answers do not state what is left of its limits. */
+  readonly limitsLeft?: LimitsLeft;
   readonly records: RecordSource<W>;
   readonly reader: ErpReader;
   /**

@@ -35,13 +35,15 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
   readonly company: CompanyRef;
   readonly matching?: NonNullable<ErpTarget['matching']>;
   readonly books?: ErpBooks;
+  readonly limitsLeft?: NonNullable<ErpTarget['limitsLeft']>;
   readonly #api: ErpApi<W>;
 
   constructor(company: CompanyRef, api: ErpApi<W>) {
     this.capabilities = api.capabilities;
     this.company = company;
     this.#api = api;
-    const { matching, books } = api;
+    const { matching, books, limitsLeft } = api;
+    if (limitsLeft !== undefined) this.limitsLeft = () => limitsLeft.take();
     if (matching !== undefined) {
       this.matching = {
         match: (groups, request) => this.#match(matching, groups, request),
