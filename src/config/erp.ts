@@ -5,7 +5,7 @@ import type { FileOptions } from './file-options.ts';
 export type ErpConfig = { kind: 'ledger' } | ApiTargetConfig | FileTargetConfig;
 
 /** An ERP that vetledger reaches over its API. */
-export type ApiTargetConfig = TrytonConfig | OdooConfig | ProcountorConfig;
+export type ApiTargetConfig = TrytonConfig | OdooConfig | ProcountorConfig | XeroConfig;
 
 /** Settings of every target. */
 interface DeliveryConfig {
@@ -51,6 +51,15 @@ export interface ProcountorConfig extends ApiConfig {
   clientSecret: string;
 }
 
+export const xeroUrl = 'https://api.xero.com';
+
+/** `user` is the id of the app. There is neither `database` nor `password`. */
+export interface XeroConfig extends ApiConfig {
+  kind: 'xero';
+  company: string;
+  clientSecret: string;
+}
+
 export const fileFormats = ['csv', 'sie4', 'datev'] as const;
 
 export type FileTargetConfig = FileOptions &
@@ -70,7 +79,7 @@ export function givesNumbers(erp: ErpConfig): boolean {
 }
 
 export function isApiTarget(erp: ErpConfig): erp is ApiTargetConfig {
-  return erp.kind === 'tryton' || erp.kind === 'odoo' || erp.kind === 'procountor';
+  return erp.kind === 'tryton' || erp.kind === 'odoo' || erp.kind === 'procountor' || erp.kind === 'xero';
 }
 
 export function isFileTarget(erp: ErpConfig): erp is FileTargetConfig {

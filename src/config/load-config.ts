@@ -14,7 +14,7 @@ import { fileTexts } from '../texts/errors/files.ts';
 import { checkConfig, keyError } from './check-config.ts';
 import { loadInstallationDialect } from './dialect.ts';
 import { type Insertions, insertEnvironment, noInsertions } from './environment.ts';
-import type { ErpConfig } from './erp.ts';
+import { type ErpConfig, xeroUrl } from './erp.ts';
 import { readFileOptions } from './file-options.ts';
 import { refuseInsecure } from './insecure.ts';
 import { type MailConfig, readMail } from './mail.ts';
@@ -251,9 +251,16 @@ function readErp(
       return { kind };
     case 'tryton':
     case 'odoo':
-    case 'procountor': {
+    case 'procountor':
+    case 'xero': {
       const common = {
-        ...{ from, auto, url: erp.url ?? '', database: erp.database ?? '', company: erp.company ?? null },
+        ...{
+          from,
+          auto,
+          url: erp.url ?? (kind === 'xero' ? xeroUrl : ''),
+          database: erp.database ?? '',
+          company: erp.company ?? null,
+        },
         ...{
           user: erp.client_id ?? erp.user ?? '',
           password: erp.api_key ?? erp.password ?? '',
@@ -263,7 +270,7 @@ function readErp(
         timeoutSeconds: erp.timeout_seconds ?? 120,
       };
       if (kind === 'tryton') return { kind, ...common };
-      if (kind === 'procountor')
+      if (kind === 'procountor' || kind === 'xero')
         return { kind, ...common, company: erp.company ?? '', clientSecret: erp.client_secret ?? '' };
       return { kind, ...common, protocol: erp.protocol ?? (erp.api_key === undefined ? 'jsonrpc' : 'json2') };
     }

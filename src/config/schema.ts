@@ -33,17 +33,17 @@ const auth = z
 const erp = z
   .strictObject({
     kind: z
-      .enum(['ledger', 'tryton', 'odoo', 'procountor', ...fileFormats], {
-        error: 'must be ledger, tryton, odoo, procountor, csv, sie4 or datev',
+      .enum(['ledger', 'tryton', 'odoo', 'procountor', 'xero', ...fileFormats], {
+        error: 'must be ledger, tryton, odoo, procountor, xero, csv, sie4 or datev',
       })
       .describe(
-        '`ledger`: only the books in PostgreSQL. `tryton`, `odoo`, `procountor`: that ERP. `csv`, `sie4`, `datev`: files.',
+        '`ledger`: only the books in PostgreSQL. `tryton`, `odoo`, `procountor`, `xero`: that ERP. `csv`, `sie4`, `datev`: files.',
       ),
     url: text
       .refine(isWebAddress, 'must be an http:// or https:// address without user, password, query or fragment')
       .transform((url) => withoutEnd(url, '/'))
       .optional()
-      .describe('Address of the ERP.'),
+      .describe('Address of the ERP. Xero: default `https://api.xero.com`.'),
     database: text.optional().describe('Tryton, Odoo: name of the database.'),
     company: text.optional().describe('Name or id of the company. Default: the only one that the user may see.'),
     user: text.optional().describe('Login of the API user.'),
@@ -53,8 +53,8 @@ const erp = z
       .describe(
         `Odoo 19: key of the API user for /json/2, instead of user and password. Procountor: key of the company. ${onlyFromEnvironment}`,
       ),
-    client_id: text.optional().describe('Procountor: id of the API client.'),
-    client_secret: text.optional().describe(`Procountor: secret of the API client. ${onlyFromEnvironment}`),
+    client_id: text.optional().describe('Procountor, Xero: id of the API client.'),
+    client_secret: text.optional().describe(`Procountor, Xero: secret of the API client. ${onlyFromEnvironment}`),
     protocol: z
       .enum(odooProtocols, { error: 'must be jsonrpc or json2' })
       .optional()
@@ -93,6 +93,7 @@ const erp = z
       tryton: ['url', 'database', 'user', 'password'],
       odoo: isKeyed ? ['url', 'database', 'api_key'] : ['url', 'database', 'user', 'password'],
       procountor: ['url', 'company', 'client_id', 'client_secret', 'api_key'],
+      xero: ['company', 'client_id', 'client_secret'],
     };
     for (const key of missing(needed[erp.kind] ?? [])) {
       context.addIssue({ code: 'custom', path: [key], message: `is required for kind ${erp.kind}` });
@@ -106,6 +107,7 @@ const erp = z
       tryton: api,
       odoo: isKeyed ? keyed : [...api, 'protocol'],
       procountor: client,
+      xero: [...client.filter((key) => key !== 'api_key'), 'owned_accounts'],
     };
     for (const key of new Set([...api, ...keyed, ...client, ...files])) {
       if (!(key in erp) || (own[erp.kind] ?? files).includes(key)) continue;

@@ -408,6 +408,26 @@ describe('an Odoo as ERP', () => {
   ])('%s is refused', async (text, message) => expect(erpOf(text)).rejects.toThrow(message));
 });
 
+describe('a Xero as ERP', () => {
+  const words = 'kind: xero, company: Clinic, client_id: us';
+  const erpOf = async (text: string) => {
+    const file = write(good.replace('{kind: ledger}', `{${words}${text}}`));
+    return (await loadConfig(file, { ...env, SECRET: 'secret-from-outside' })).installations[0]!.erp;
+  };
+
+  test('has a client, an organisation and the address of Xero', async () =>
+    expect(await erpOf(', client_secret: "${SECRET}"')).toMatchObject({
+      ...{ kind: 'xero', url: 'https://api.xero.com', company: 'Clinic', user: 'us' },
+      ...{ clientSecret: 'secret-from-outside', post: 'posted' },
+    }));
+
+  test.each([
+    ['', /erp\.client_secret is missing/],
+    [', client_secret: in-clear', /in the file itself/],
+    [', client_secret: "${SECRET}", api_key: "${SECRET}"', /api_key is not a key of kind xero/],
+  ])('%s is refused', async (text, message) => expect(erpOf(text)).rejects.toThrow(message));
+});
+
 describe('a Procountor as ERP', () => {
   const words =
     'kind: procountor, url: "https://procountor.example/api/", company: Clinic, client_id: us, client_secret: "${SECRET}"';

@@ -24,7 +24,7 @@ const rowKinds = [
 ] as const;
 
 /** A random invoice of 1 to 10 rows, or its credit note; null if it has no lines. */
-export function randomInvoice(rng: Rng, id: number): LedgerEntry | null {
+export function randomInvoice(rng: Rng, id: number, vatAccountOf = accountOf): LedgerEntry | null {
   const [own, kind] = [rng.pick(rates), rng.pick(rowKinds)];
   const places = kind.endsWith('cents') ? 2 : 4;
   const sign = rng.chance(0.15) ? -1 : 1;
@@ -47,7 +47,7 @@ export function randomInvoice(rng: Rng, id: number): LedgerEntry | null {
       .toDecimalPlaces(2)
       .toFixed();
   const invoice = invoiceOf([total('sum'), total('sumVat'), total('sumTotal')], { id, creditNote: sign < 0 });
-  const vat = Object.fromEntries(rates.flat().map((rate) => [rate, accountOf(rate)]));
+  const vat = Object.fromEntries(rates.flat().map((rate) => [rate, vatAccountOf(rate)]));
   const { entry } = judge(invoiceFacts(invoice, rows), contextOf({ mapping: mappingOf({ vat }) }));
   return entry === null ? null : ledgerEntry(entry);
 }

@@ -7,6 +7,7 @@ import type { ErpTarget } from '../port.ts';
 import { openOdoo } from './odoo/index.ts';
 import { openProcountor } from './procountor/index.ts';
 import { openTryton } from './tryton/index.ts';
+import { openXero } from './xero/index.ts';
 
 export interface TargetPorts {
   clock: Clock;
@@ -18,5 +19,6 @@ export function openTarget({ erp }: InstallationConfig, ports: TargetPorts): Erp
   if (erp.kind === 'tryton') return openTryton(erp, ports);
   if (erp.kind === 'odoo') return openOdoo(erp, ports);
   if (erp.kind === 'procountor') return openProcountor(erp, ports);
+  if (erp.kind === 'xero') return openXero(erp, ports);
   throw new ConfigError(deliveryErrors.kindUnknown({ kind: erp.kind }));
 }

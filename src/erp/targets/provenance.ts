@@ -3,8 +3,10 @@ import type { Provenance, Source } from '../provenance.ts';
 import { odooCapabilities } from './odoo/capabilities.ts';
 import { procountorCapabilities } from './procountor/capabilities.ts';
 import { trytonCapabilities } from './tryton/capabilities.ts';
+import { xeroCapabilities } from './xero/capabilities.ts';
 
 const docs = (where: string): Source => ({ from: 'docs', where });
+const thirdParty = (where: string): Source => ({ from: 'third_party', where });
 const assumed = (where: string): Source => ({ from: 'assumed', where });
 
 /** How the facts of each ERP with an API are known. */
@@ -42,6 +44,34 @@ export const provenances: Readonly<Record<ApiTargetConfig['kind'], Provenance>> 
       'text.encoding': docs('dev.procountor.com/api-requests: only characters of Windows-1252'),
       request_id: assumed('no such header is mentioned'),
       errors: { from: 'third_party', where: 'error codes in texts of vendors of connectors' },
+    },
+  },
+  xero: {
+    erp: 'Xero, accounting API 16.1',
+    capabilities: xeroCapabilities,
+    rest: { from: 'spec', where: 'OpenAPI description of the accounting API, version 16.1.0' },
+    facts: {
+      'key.unique': assumed('nothing says that narrations are unique'),
+      'key.duplicate_reply': assumed('follows from key.unique'),
+      'key.lookup_lag_seconds': assumed('no delay is mentioned'),
+      'write.max_entries': assumed('no limit is mentioned'),
+      'write.max_lines': assumed('no limit is mentioned'),
+      'write.max_bytes': assumed('no limit is mentioned'),
+      'write.withdraw': assumed('the specification has the status DELETED; which journals can get it is not mentioned'),
+      'doubt.server_may_work_seconds': assumed('no time limit is mentioned'),
+      'pace.in_flight_per_company': thirdParty('developers of connectors: 5 requests at a time'),
+      'pace.limits': thirdParty('developers of connectors: 60 a minute and 5,000 a day for each organisation'),
+      'pace.errors_allowed': assumed('no limit is mentioned'),
+      'lines.decimals': assumed('amounts are numbers; further decimals are not mentioned'),
+      'lines.party': assumed('a journal line has no contact, and accounts that need one refuse journals'),
+      'vat.rounding': docs('help.xero.com/uk/VAT-Adjustments: line by line, to the nearest penny'),
+      'vat.tolerance_minor': assumed('follows from vat.rounding'),
+      'periods.on_locked': thirdParty('error texts: "The document date cannot be before the period lock date"'),
+      'text.encoding': assumed('JSON is UTF-8; characters that Xero refuses are not mentioned'),
+      'text.lengths': assumed('no limits are mentioned for journals'),
+      'text.forbidden': assumed('no limits are mentioned for journals'),
+      request_id: assumed('the header is in the specification; the time that Xero remembers an id is not'),
+      errors: thirdParty('texts of errors in reports of developers; one of them is in the specification'),
     },
   },
 };

@@ -50,6 +50,8 @@ export const erpAnswerTexts = catalogue('findings/erp-answers.erpAnswerTexts', {
     `vetledger created a ${party} for ${unitId}, but ${erp} does not show it`,
   periodNotFound: ({ erp, unitId }: { erp: string; unitId: string }): string =>
     `${erp} no longer shows the period of ${unitId}`,
+  notADraft: ({ id, erp }: { id: string; erp: string }): string => `${id} is no longer a draft in ${erp}`,
+  entriesMissing: ({ erp }: { erp: string }): string => `the answer of ${erp} lacks an entry of the request`,
   resetToDraft: ({ moves }: { moves: string }): string =>
     `${moves} was posted before and reset to draft: post it or delete it in Odoo`,
 

@@ -45,6 +45,21 @@ export const procountorTerms = catalogue('findings/erp-records.procountorTerms',
   right: 'the rights to receipts and their approval',
 });
 
+/** How the messages about Xero name its records. Its journals have no parties. */
+export const xeroTerms = catalogue('findings/erp-records.xeroTerms', {
+  erp: 'Xero',
+  party: {
+    one: 'contact',
+    many: 'contacts',
+    ours: 'number',
+    theirs: 'number',
+    tried: 'contact',
+    isInactive: 'is archived',
+  },
+  record: { code: 'name', isInactive: 'is archived or deleted', activate: 'Restore' },
+  right: 'the scopes accounting.manualjournals and accounting.settings.read',
+});
+
 interface Named {
   erp: string;
   kind: string;
@@ -73,6 +88,12 @@ export const erpRecordFindings = catalogue('findings/erp-records.erpRecordFindin
   notInJournal: ({ journal }: { journal: string }): string => `may not be used in the journal ${journal}`,
   isHeading: 'is a heading: it has no type',
   isClosed: 'is closed',
+  isBank: 'is a bank account, and journals cannot use it: map a clearing account',
+  isSystem: ({ system }: { system: string }): string =>
+    `is the system account ${system}, and journals cannot use it: map an account of your own`,
+  isNotVatAccount: ({ account }: { account: string }): string =>
+    `is not the account on which Xero posts VAT: map ${account}`,
+  noVatAccount: 'is mapped for VAT, but the organisation has no VAT account',
   from: ({ date }: { date: string }): string => `accepts no lines before ${date}`,
   through: ({ date }: { date: string }): string => `accepts no lines after ${date}`,
   hasSecondCurrency: 'has a second currency: vetledger does not know the amount in that currency',
@@ -105,6 +126,9 @@ export const erpRecordFindings = catalogue('findings/erp-records.erpRecordFindin
   noPeriod: ({ erp, date }: { erp: string; date: string }): string => `${erp} has no period for ${date}`,
   periodClosed: ({ erp, period, date }: { erp: string; period: string; date: string }): string =>
     `${erp}’s period ${period} of ${date} is closed`,
+
+  rateDiffers: ({ erp, tax, theirs, ours }: Record<'erp' | 'tax' | 'theirs' | 'ours', string>): string =>
+    `${erp}’s tax ${tax} has ${theirs} %, but the document has ${ours} %`,
 
   // Taxes of Odoo
   taxMissing: ({ tax }: { tax: string }): string => `Odoo has no tax ${tax} on sales in this company`,

@@ -9,7 +9,7 @@ export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
   server: 'server',
   version: ({ version }: { version: string }): string => `server, version ${version}`,
   login: 'login and company',
-  loggedIn: ({ company, currency }: { company: number; currency: string }): string =>
+  loggedIn: ({ company, currency }: { company: number | string; currency: string }): string =>
     `login and company ${company} (${currency})`,
   currency: 'currency',
   accounts: 'accounts',
@@ -50,6 +50,7 @@ export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
     'Check that Odoo is running. Check erp.url, erp.database, the user, the password or API key, and erp.company.',
   checkTrytonLogin: 'Check erp.database, erp.user, the password and erp.company.',
   checkProcountorLogin: 'Check erp.url, erp.client_id, erp.client_secret, erp.api_key and erp.company.',
+  checkXeroLogin: 'Check erp.client_id, erp.client_secret and erp.company, and the scopes of the app.',
   tested: ({ erp, version }: { erp: string; version: string }): string => `vetledger is tested with ${erp} ${version}`,
   testedUpTo: ({ erp, version }: { erp: string; version: number }): string =>
     `vetledger is tested with ${erp} up to version ${version}`,
@@ -112,6 +113,11 @@ export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
   notReceivable: 'its type is not receivable',
   giveReceivableType: 'Give it a type with "receivable", so that open items show it.',
   setReconcile: 'Set "reconcile" on it, so that invoices and payments can be matched.',
+  notVatAccount: 'it is not the account on which Xero posts VAT',
+  bankAccount: 'it is a bank account, and journals cannot use it',
+  systemAccount: ({ system }: { system: string }): string =>
+    `it is the system account ${system}, and journals cannot use it`,
+  mapOtherAccount: 'Map another account.',
   mapOtherTax: 'Map another tax.',
   baseWithoutTag: 'its base has no tag: Odoo’s tax report shows the tax amounts, but the base only on the tax line',
 
@@ -119,7 +125,7 @@ export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
   noLocks: 'none',
   lock: ({ kind, date }: { kind: string; date: string }): string => `${kind} through ${date}`,
   locked: ({ lock }: { lock: string }): string => `it is locked (${lock})`,
-  unlock: 'Unlock it in Odoo, or set erp.from to a later date.',
+  unlock: ({ erp }: { erp: string }): string => `Unlock it in ${erp}, or set erp.from to a later date.`,
   noPeriod: ({ erp }: { erp: string }): string => `${erp} has none`,
   createPeriod: 'Create the fiscal year and its periods in Tryton.',
   periodClosed: ({ period }: { period: string }): string => `${period} is closed`,

@@ -6,7 +6,7 @@ import { ErpError } from '../../port.ts';
  * Chooses the company with the configured name or id; without one, the user's only company. Throws ErpError `auth` if
  * there is none, or if there are several.
  */
-export function chooseCompany<Company extends { id: number; name: string }>(
+export function chooseCompany<Company extends { id: number | string; name: string }>(
   companies: readonly Company[],
   { company: wanted, user }: { company: string | null; user: string },
   erp: string,

@@ -1,7 +1,7 @@
 import type { Money } from '../../../domain/money.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import type { ErpProblemCode } from '../../../texts/erp-problems.ts';
-import type { ErpEntry, ErpParty, FoundEntry } from '../../erp-entry.ts';
+import type { ErpEntry, ErpLine, ErpParty, FoundEntry } from '../../erp-entry.ts';
 import type {
   CheckPlan,
   CheckResult,
@@ -114,6 +114,9 @@ export interface ScanRange {
   dates: { from: CalendarDate; through: CalendarDate };
 }
 
+/** An entry of a scan. `entry` is absent if the list has no lines, so that the entry has to be read. */
+export type ScannedEntry = KeyedText & { entry?: FoundEntry };
+
 /** Reads from an ERP with an API. Each method throws ErpError. */
 export interface ErpReader extends Pick<ErpTarget, 'read'> {
   /**
@@ -125,7 +128,7 @@ export interface ErpReader extends Pick<ErpTarget, 'read'> {
    * Pages of all entries in a range, drafts included. One scan answers for all keys. A list in pages is read with
    * `provedPages`. Absent if the ERP can search for keys.
    */
-  scan?(range: ScanRange, request: RequestOptions): AsyncIterable<readonly KeyedText[]>;
+  scan?(range: ScanRange, request: RequestOptions): AsyncIterable<readonly ScannedEntry[]>;
   /**
    * A page of entries, by id after `after`, whose text may name a unit of the installation. An empty page is the last
    * one.
@@ -143,8 +146,11 @@ export interface LineMatching<W extends RecordTypes> {
   unmatch(lines: readonly W['line'][], request: WriteOptions): Promise<void>;
 }
 
-/** An entry without its lines. `text` may contain our key. */
-export type KeyedText = Omit<KeyedEntry, 'key' | 'unitId'> & { text: string };
+/**
+ * An entry without its lines. `text` may contain our key. `next`: on the last entry of a page, the value of `after` for
+ * the next page, and null on the last page; absent if it is the id.
+ */
+export type KeyedText = Omit<KeyedEntry, 'key' | 'unitId'> & { text: string; next?: string | null };
 
 /**
  * The part of a target that differs between ERPs with an API. target.ts, resolve.ts and check.ts contain what is common
@@ -182,7 +188,7 @@ export interface ErpApi<W extends RecordTypes>
     at: { entry: ErpEntry; line: ErpEntry['lines'][number]; journal: W['journal'] | null },
   ): Fault | null;
   /** The reason why a line cannot use the taxes of this name. If absent, the tax must exist once and be active. */
-  taxFault?(found: readonly W['tax'][], vat: { code: string; part: 'base' | 'tax' }): string | null;
+  taxFault?(found: readonly W['tax'][], vat: NonNullable<ErpLine['vat']>): string | null;
   /** Creates entries, as drafts if `steps` is not `one`. Returns their ids in the same order. */
   create(entries: readonly ResolvedEntry<W>[], request: WriteOptions): Promise<(number | string)[]>;
   /** Creates clients under these names. `code` is our id of the client. */

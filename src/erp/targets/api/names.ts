@@ -31,7 +31,10 @@ export class KeptNames {
   }
 
   /** Caches one value that is read as a whole. */
-  whole<Value>(load: (request: RequestOptions) => Promise<Value>): (request: RequestOptions) => Promise<Value> {
+  whole<Value>(
+    load: (request: RequestOptions) => Promise<Value>,
+    keptMs = namesKeptMs,
+  ): (request: RequestOptions) => Promise<Value> {
     let held: { value: Value; until: number } | null = null;
     this.#forget.push(() => {
       held = null;
@@ -40,7 +43,7 @@ export class KeptNames {
       const now = this.#clock.elapsed();
       if (held !== null && held.until > now) return held.value;
       const value = await load(request);
-      held = { value, until: now + namesKeptMs };
+      held = { value, until: now + keptMs };
       return value;
     };
   }

@@ -15,15 +15,20 @@ export async function scanFor(
 ): Promise<{ found: FoundEntry[]; isComplete: boolean }> {
   const wanted = new Set(keys.map(({ key }) => key));
   const ids: string[] = [];
+  const found: FoundEntry[] = [];
   let isComplete = true;
   try {
-    for await (const page of reader.scan?.(rangeOf(keys), request) ?? [])
-      ids.push(...page.filter(({ text }) => wanted.has(keyIn(text) ?? '')).map(({ id }) => id));
+    for await (const page of reader.scan?.(rangeOf(keys), request) ?? []) {
+      for (const { id, entry } of page.filter(({ text }) => wanted.has(keyIn(text) ?? ''))) {
+        if (entry === undefined) ids.push(id);
+        else found.push(entry);
+      }
+    }
   } catch (error) {
     if (!(error instanceof ListChanged)) throw error;
     isComplete = false;
   }
-  return { found: ids.length === 0 ? [] : await reader.read(ids, request), isComplete };
+  return { found: [...found, ...(ids.length === 0 ? [] : await reader.read(ids, request))], isComplete };
 }
 
 const dayMs = 86_400_000;

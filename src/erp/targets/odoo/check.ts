@@ -105,7 +105,7 @@ export class OdooChecks implements ErpChecks<OdooRecords> {
         const found = lockedThrough.find(({ date: through }) => date <= through);
         if (found === undefined) return [];
         const message = erpCheckTexts.locked({ lock: erpCheckTexts.lock(found) });
-        return [wrong(erpCheckTexts.day({ date }), message, erpCheckTexts.unlock)];
+        return [wrong(erpCheckTexts.day({ date }), message, erpCheckTexts.unlock({ erp: 'Odoo' }))];
       }),
     ];
   }

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { transactionsOf } from '../../../src/db/lease.ts';
+import { readBooks } from '../../../src/erp/books/read-erp-books.ts';
+import { companyKeyOf } from '../../../src/erp/company.ts';
+import { xeroCapabilities } from '../../../src/erp/targets/xero/capabilities.ts';
+import { openXero } from '../../../src/erp/targets/xero/index.ts';
+import { parseMapping } from '../../../src/mapping/parse.ts';
+import { checkErpBooks } from '../../../src/reconcile/e7-erp.ts';
+import { SimulatedDatabase, simulateClock } from '../../simulator/database.ts';
+import { mappingData } from '../../simulator/delivery/plan.ts';
+import { useDatabase } from '../../support/database.ts';
+import { ContractDelivery, type ContractSubject } from '../contract/cases.ts';
+import { newCompany } from '../contract/fake.ts';
+import { contractSuite } from '../contract/suite.ts';
+import { Troubles, troubled } from '../contract/troubled.ts';
+import { FakeXero } from './fake.ts';
+
+/** The ERP section of the mapping for the fake organisation. */
+const words = { ...mappingData.erp, vat_codes: { A: 'OUTPUT2' }, journals: { '*': 'MANJOURNAL' } };
+const states: Record<string, string> = { DRAFT: 'draft', POSTED: 'posted' };
+const silent = { debug: () => {}, info: () => {}, warn: () => {} };
+
+describe('a fake Xero', () => {
+  const { owner, url } = useDatabase();
+  const simulated = new SimulatedDatabase(url);
+  beforeAll(() => simulateClock(owner));
+  afterAll(() => simulated.close());
+
+  async function begin(): Promise<ContractSubject & { fake: FakeXero }> {
+    const { time, installation: plain, company, db, release, databaseId } = await newCompany({ owner, simulated });
+    const mapping = parseMapping({ ...mappingData, erp: words });
+    if ('errors' in mapping) throw new Error(mapping.errors.join('; '));
+    const installation = { ...plain, mapping: mapping.mapping };
+    const clock = time.clock();
+    const fake = new FakeXero(clock);
+    const troubles = new Troubles();
+    const ports = { clock, log: silent, transport: fake };
+    return {
+      ...{ capabilities: xeroCapabilities, db, databaseId, installation, time, troubles, fake },
+      open: () => troubled(openXero(fake.config, ports), { troubles, time, company }),
+      setAway: (isAway) => {
+        troubles.isAway = isAway;
+      },
+      lock: async (through) => fake.lock(through),
+      unlock: async () => fake.unlock(),
+      held: async () =>
+        fake.held().map(({ narration, status, date, lines }) => ({
+          description: narration.slice(0, narration.indexOf(' · ')),
+          ...{ state: states[status] ?? status, date, lines },
+        })),
+      misdeeds: () => [],
+      close: release,
+    };
+  }
+
+  contractSuite(xeroCapabilities, begin);
+
+  test('E7 names journals that a person voided, changed or copied', async () => {
+    const subject = await begin();
+    const { db, databaseId, installation, time, fake } = subject;
+    const planned = await new ContractDelivery(subject).post(5, { corrections: false });
+    const delivery = new ContractDelivery(subject);
+    await delivery.drain();
+    await delivery.expectDelivered(planned);
+    const target = openXero(fake.config, { clock: time.clock(), log: silent as never, transport: fake });
+    const company = companyKeyOf(installation.erp) ?? '';
+    const faults = () =>
+      time.run(
+        (async () => {
+          const ports = { db, transact: transactionsOf(db), databaseId, installation, target, ownedAccounts: [] };
+          const signal = new AbortController().signal;
+          const { balances } = await readBooks({ ...ports, signal, onProgress: () => undefined }, { full: false });
+          const { id, decimals } = installation;
+          const { equation } = await checkErpBooks(db, { id, decimals, company, ownedAccounts: [], balances });
+          return equation.documents.map(({ message }) => message);
+        })(),
+      );
+    expect(await faults()).toEqual([]);
+    const [voided, retaxed, moved, copied] = fake.held().map(({ id }) => id) as [string, string, string, string];
+    await time.run(time.sleep(3_600_000));
+    fake.change(voided, { Status: 'VOIDED' });
+    const lines = fake.journal(retaxed).JournalLines;
+    fake.change(retaxed, { JournalLines: lines.map((line) => ({ ...line, TaxAmount: line.TaxAmount * 2 })) });
+    fake.change(moved, { date: '2026-03-04' });
+    fake.copy(copied);
+    expect(await faults()).toHaveLength(4);
+    await subject.close();
+  });
+});
