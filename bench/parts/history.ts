@@ -17,7 +17,7 @@ const entries = `
   where installation = CLINIC;
   insert into entry_line (entry_id, line, account, role, side, amount, rule, mapped_by, party_code, department_id, dimension_1,
     document_number, invoice_id, due_date, party_named, vat_group, vat_rate, vat_base, has_vat)
-  select e.id, l.line, l.account, l.role, l.side, l.amount, 'R1', 'roles', 'client:' || e.document_id % 9000, e.document_id % 3,
+  select e.id, l.line, l.account, l.role, l.side, l.amount, 'R1', 'roles', 'client:' || e.document_id % 9000 + 1, e.document_id % 3,
     l.dimension, 'KU-' || e.document_id, case l.role when 'receivable' then e.document_id end,
     case l.role when 'receivable' then e.document_date + 14 end, e.kind = 'invoice' and l.role = 'receivable',
     l.vat, case when l.vat is not null then 24 end, case when l.vat is not null then l.amount end, l.vat is not null
@@ -42,20 +42,20 @@ const entries = `
   from entry e join entry_line l on l.entry_id = e.id where e.installation = CLINIC group by 1, 2, 4, 5, 6, 7;`;
 
 /** The record of an invoice, its rows, a payment and a prepayment, with the fields that the mirror keeps. */
-const invoiceText = `'{"client":"https://clinic.example/api/0.1/client/' || n % 9000 + 1 || '/","client_first_name":"","consolidated_invoices":[],"countersale":false,"created":"'
-  || day || 'T09:30:00+02:00","credit_note":false,"credit_note_original_invoice":null,"department":"https://clinic.example/api/0.1/department/' || n % 3 + 1
+const invoiceText = `'{"client":"https://clinic.example/CLINIC/api/0.1/client/' || n % 9000 + 1 || '/","client_first_name":"","consolidated_invoices":[],"countersale":false,"created":"'
+  || day || 'T09:30:00+02:00","credit_note":false,"credit_note_original_invoice":null,"department":"https://clinic.example/CLINIC/api/0.1/department/' || n % 3 + 1
   || '/","due_sum":181.00,"id":' || n || ',"invoice_date":"' || day || '","invoice_due_date":"' || day + 14 || '","invoice_number":' || n
   || ',"invoice_prefix":"KU","modified":"' || day || 'T09:30:00.123456+02:00","payer_country_code":"FI","payer_name":"Client ' || n % 9000
   || '","payer_organization_name":"","payer_vat_number":"","reference_number":"' || n || '7","status":' || status || ',"total":150.00,"total_vat":31.00,"total_with_vat":'
   || total || '}'`;
-const rowText = `'{"account_number":"' || account || '","credited_invoicerow":null,"id":' || n * 3 + place || ',"invoice":"https://clinic.example/api/0.1/invoice/' || n
+const rowText = `'{"account_number":"' || account || '","credited_invoicerow":null,"id":' || n * 3 + place || ',"invoice":"https://clinic.example/CLINIC/api/0.1/invoice/' || n
   || '/","invoice_row_extra":{"account_number":null,"reporting_dimension_1":null,"reporting_dimension_2":null},"invoicerow_vat_group":{"account_number":"'
   || vat_account || '","name":"VAT ' || rate || ' %","percentage":' || rate || '},"modified":"' || day || 'T09:30:00.123456+02:00","name":"Row ' || n
   || '","reporting_dimension_1":' || coalesce('"' || dimension || '"', 'null') || ',"reporting_dimension_2":null,"reporting_dimension_3":null,"sum":'
   || net || ',"sum_total":' || net + vat || ',"sum_vat":' || vat || ',"vat_percentage":' || rate || '}'`;
-const paymentText = `'{"date_added":"' || day || 'T10:00:00+02:00","id":' || n || ',"invoice":"https://clinic.example/api/0.1/invoice/' || n
+const paymentText = `'{"date_added":"' || day || 'T10:00:00+02:00","id":' || n || ',"invoice":"https://clinic.example/CLINIC/api/0.1/invoice/' || n
   || '/","modified":"' || day || 'T10:00:00+02:00","paid":181.00,"payment_type":1}'`;
-const prepaymentText = `'{"client":"https://clinic.example/api/0.1/client/' || n % 9000 + 1 || '/","created":"' || day || 'T10:00:00+02:00","department":"https://clinic.example/api/0.1/department/'
+const prepaymentText = `'{"client":"https://clinic.example/CLINIC/api/0.1/client/' || n % 9000 + 1 || '/","created":"' || day || 'T10:00:00+02:00","department":"https://clinic.example/CLINIC/api/0.1/department/'
   || n % 3 + 1 || '/","description":"","external_info":{"external_id":"CLINIC/prepayment/' || n || '/1"},"id":' || n || ',"modified":"' || day
   || 'T10:00:00+02:00","paid":50.00,"payment_type":1,"refunds":[],"status":"ready","unused_amount":50.00}'`;
 
@@ -77,6 +77,8 @@ const records = `
   ${mirrored('row', rowText, 'n * 3 + place', 'n', `own cross join lateral ${rows} where kind = 'invoice'`)}
   ${mirrored('payment', paymentText, 'n', 'n', `own where kind = 'payment'`)}
   ${mirrored('prepayment', prepaymentText, 'n', 'null::bigint', `own where kind = 'prepayment'`)}
+  insert into prepayment_balance (installation, prepayment_id, client_id, paid, unused, created_at, version, modified_at)
+  select CLINIC, n, n % 9000 + 1, 50.00, 50.00, day, 1, day from own where kind = 'prepayment';
   insert into document (installation, kind, id, state, dirty, document_date, entry_id, entry_count, input_hash, written_entry_id, judged_at)
   select installation, kind, document_id, 'posted', false, document_date, id, 1, 'past', case kind when 'prepayment' then id end, created_at
   from entry where installation = CLINIC;
@@ -156,6 +158,7 @@ const copied = [
     'entry_party_name',
     'account_day',
     'mirror_record',
+    'prepayment_balance',
     'document',
     'document_report',
   ],
@@ -183,6 +186,7 @@ declare targets text; sources text;
 begin
   select string_agg(quote_ident(attname), ', '), string_agg(case
       when attname = 'installation' then 'c.id'
+      when attname = 'raw' then 'replace(t.raw::text, ''/${from}/'', ''/'' || c.id || ''/'')::json'
       when atttypid = 'text'::regtype and attname in (${renamed.map((name) => `'${name}'`).join(', ')})
         then format('c.id || substr(t.%I, ${String(from).length + 1})', attname)
       else format('t.%I', attname) end, ', ')

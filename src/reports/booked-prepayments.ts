@@ -5,7 +5,7 @@ import { Money, zero } from '../domain/money.ts';
 import { creditLessDebit, debitLessCredit } from '../ledger/journal/signed.ts';
 import { documentKinds } from '../terms.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
-import { customerNames } from './prepayment-records.ts';
+import { customerNames, ofInstallation } from './prepayment-records.ts';
 import {
   columnsOf,
   type Item,
@@ -50,7 +50,7 @@ async function* bookedItems(
          coalesce(${debitLessCredit()} filter (where l.role = 'prepayment_vat'), 0) as vat
        from entry e join entry_line l on l.entry_id = e.id
        where e.installation = ? and e.entry_date <= ?::date and ${isRecorded}
-         and l.role in ('prepayment_liability', 'prepayment_vat')
+         and l.role in ('prepayment_liability', 'prepayment_vat') and ${ofInstallation}
        group by l.party_code, e.kind, e.document_id
      )
      select party, kind, id, day, amount, vat from (
@@ -59,7 +59,7 @@ async function* bookedItems(
      ) d
      where is_open and (amount <> 0 or vat <> 0)
      order by party collate "C" nulls first, day, kind, id`,
-    [input.id, through, recorded.upToSeq],
+    [input.id, through, recorded.upToSeq, String(input.id)],
   );
   for await (const page of found) {
     const parties = new Set(page.flatMap(({ party }) => party ?? []));

@@ -2,14 +2,14 @@ import { date, integer, json, nullable, numeric, oneOf, text } from '../db/colum
 import { pages } from '../db/pages.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { businessDate } from '../domain/dates.ts';
-import { Money } from '../domain/money.ts';
+import { Money, zero } from '../domain/money.ts';
 import { creditLessDebit, debitLessCredit } from '../ledger/journal/signed.ts';
 import { clientNames } from '../mirror/client-names.ts';
 import { readRecord } from '../mirror/read.ts';
 import { takenByUses } from '../prepayments/taken.ts';
 import { notedUses } from '../prepayments/used.ts';
 import { isNoMoney } from '../records/source-codes.ts';
-import { type CalendarDate, type DocumentKind, documentKinds } from '../terms.ts';
+import { type CalendarDate, type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
 import { everyEntry, isRecorded, type Recorded } from './report-sections.ts';
 import type { VatInput } from './vat.ts';
 
@@ -94,6 +94,9 @@ export async function* usesOfSource(
   }
 }
 
+/** SQL: line `l` is of this installation. PostgreSQL searches the index of lines on prepayments for it. */
+export const ofInstallation = `split_part(l.entry_id, '/', 1) = ?`;
+
 /** Amounts on `prepayment_liability` and `prepayment_vat` from entries dated up to a day. */
 export interface BookedOnPrepayments {
   /** Per document, with the client of its lines; a credit is positive. */
@@ -115,11 +118,28 @@ export async function bookedOnPrepayments(
     `select e.kind, e.document_id as id, min(l.party_code) as party,
        ${creditLessDebit()} as amount
      from entry e join entry_line l on l.entry_id = e.id
-     where e.installation = ? and e.entry_date <= ?::date and l.role = 'prepayment_liability'
+     where e.installation = ? and e.entry_date <= ?::date and l.role = 'prepayment_liability' and ${ofInstallation}
      group by e.kind, e.document_id having ${creditLessDebit()} <> 0
      order by e.kind, e.document_id`,
-    [installation, through],
+    [installation, through, String(installation)],
   );
+  const { vats, vatShares } = await bookedVat(db, installation, through);
+  return {
+    liabilities: liabilities.map(({ party, amount, ...document }) => ({
+      ...document,
+      amount: new Money(amount),
+      clientId: clientOf(party),
+    })),
+    ...{ vats, vatShares },
+  };
+}
+
+/** The VAT of originals at receipt, and what refunds and uses gave back. */
+async function bookedVat(
+  db: Connection,
+  installation: InstallationId,
+  through: CalendarDate,
+): Promise<Pick<BookedOnPrepayments, 'vats' | 'vatShares'>> {
   const shares = await rows(
     db,
     { kind: oneOf(documentKinds), id: integer, prepaymentId: integer, vat: numeric },
@@ -137,22 +157,29 @@ export async function bookedOnPrepayments(
     { id: integer, vat: numeric },
     `select e.document_id as id, ${debitLessCredit()} as vat
      from entry e join entry_line l on l.entry_id = e.id
-     where e.installation = ? and e.entry_date <= ?::date and e.kind = 'prepayment' and l.role = 'prepayment_vat'
+     where e.installation = ? and e.entry_date <= ?::date and e.kind = 'prepayment' and l.role = 'prepayment_vat' and ${ofInstallation}
        and not exists (select from entry_share s join entry o on o.id = s.entry_id
          where o.installation = e.installation and o.kind = e.kind and o.document_id = e.document_id)
      group by e.document_id having ${debitLessCredit()} <> 0
      order by e.document_id`,
-    [installation, through],
+    [installation, through, String(installation)],
   );
   return {
-    liabilities: liabilities.map(({ party, amount, ...document }) => ({
-      ...document,
-      amount: new Money(amount),
-      clientId: clientOf(party),
-    })),
     vats: vats.map(({ id, vat }) => ({ id, vat: new Money(vat) })),
     vatShares: shares.map(({ vat, ...share }) => ({ ...share, vat: new Money(vat) })),
   };
+}
+
+/** The originals with VAT in the books at the end of a day. */
+export async function prepaymentsWithVat(
+  db: Connection,
+  { id: installation }: VatInput,
+  through: CalendarDate,
+): Promise<Set<number>> {
+  const { vats, vatShares } = await bookedVat(db, installation, through);
+  const left = new Map(vats.map(({ id, vat }) => [id, vat]));
+  for (const { prepaymentId, vat } of vatShares) left.set(prepaymentId, (left.get(prepaymentId) ?? zero).minus(vat));
+  return new Set([...left].flatMap(([id, vat]) => (vat.isZero() ? [] : [id])));
 }
 
 /** `client:5` is client 5; any other party is not a client. */

@@ -1,6 +1,7 @@
 import type { Connection } from '../db/rows.ts';
 import { daysBetween } from '../domain/dates.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
+import { unusedPrepayments } from '../prepayments/unused.ts';
 import type { CalendarDate, DocumentKind } from '../terms.ts';
 import { reportTexts, sectionTitles } from '../texts/reports/reports.ts';
 import {
@@ -9,6 +10,7 @@ import {
   namesNow,
   type PrepaymentOfSource,
   prepaymentsOfSource,
+  prepaymentsWithVat,
   type UseOfSource,
   usesOfSource,
 } from './prepayment-records.ts';
@@ -88,11 +90,11 @@ export async function unusedWithoutVat(
   input: VatInput,
   through: CalendarDate,
 ): Promise<{ prepayments: number; amount: Money }> {
-  const [found] = await prepayments(db, input, { from: null, through });
-  const open = (found?.figures ?? []).filter(
-    ({ amounts: { unused = zero, vat_left } }) => !unused.isZero() && (vat_left ?? zero).isZero(),
+  const withVat = await prepaymentsWithVat(db, input, through);
+  const open = (await unusedPrepayments(db, input, through)).filter(
+    ({ prepayment }) => prepayment === null || !withVat.has(prepayment),
   );
-  return { prepayments: open.length, amount: sum(open.map(({ amounts: { unused = zero } }) => unused)) };
+  return { prepayments: open.length, amount: sum(open.map(({ amount }) => amount)) };
 }
 
 function codeOf(cell: Cell | undefined): string | null {

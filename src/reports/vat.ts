@@ -264,5 +264,8 @@ function keyOf({ document, group, rate }: { document: number | null; group: stri
 
 function inOrder<Each extends { item: Item }>(items: readonly Each[]): Each[] {
   const text = ({ item: { keys: of } }: Each) => keys.map(({ name }) => String(of[name] ?? '')).join('\u0000');
-  return items.toSorted((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0));
+  return items
+    .map((each) => ({ each, place: text(each) }))
+    .sort((a, b) => (a.place < b.place ? -1 : a.place > b.place ? 1 : 0))
+    .map(({ each }) => each);
 }

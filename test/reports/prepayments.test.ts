@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { InstallationConfig } from '../../src/config/load-config.ts';
 import { execute } from '../../src/db/rows.ts';
-import { formatMoney } from '../../src/domain/money.ts';
+import { formatMoney, sum, zero } from '../../src/domain/money.ts';
 import { eraseNames } from '../../src/ledger/journal/erase-names.ts';
 import { makeReport } from '../../src/queries/report.ts';
-import { prepayments } from '../../src/reports/prepayments.ts';
+import { prepayments, unusedWithoutVat } from '../../src/reports/prepayments.ts';
 import { receivables } from '../../src/reports/receivables.ts';
 import type { Section } from '../../src/reports/report-sections.ts';
 import { mappingOf } from '../posting/support.ts';
@@ -49,6 +49,14 @@ async function use(
 /** The lines of the report with amounts as texts, and the totals. */
 async function reportOf(books: ClinicBooks, through: string, mapping = mappingOf()) {
   const made = await prepayments(db, { ...books.input, mapping }, { from: null, through });
+  const open = made[0]!.figures.filter(
+    ({ amounts: { unused, vat_left } }) => !unused!.isZero() && (vat_left ?? zero).isZero(),
+  );
+  const amount = sum(open.map(({ amounts: { unused } }) => unused!));
+  expect(await unusedWithoutVat(db, { ...books.input, mapping }, through)).toEqual({
+    prepayments: open.length,
+    amount,
+  });
   const texts = (amounts: Readonly<Record<string, Parameters<typeof formatMoney>[0]>>) =>
     Object.values(amounts)
       .map((amount) => formatMoney(amount, 2))

@@ -180,6 +180,18 @@ describe('report prepayments', () => {
     expect(prepayments!.total.in_books).toBe(prepayments!.total.unused);
   });
 
+  test('has as many unused prepayments as the note of the VAT report says', async () => {
+    for (const month of ['2026-01', '2026-02', '2026-03']) {
+      const [{ vat_return: _, through, unused_prepayments_without_vat: note }] = (
+        await command(`report vat --month ${month} --json`)
+      ).json().installations;
+      const { prepayments } = (await sections(`prepayments --as-of ${through}`)) as { prepayments: Figures };
+      const open = prepayments.figures.filter(({ unused }) => !new Money(unused!).isZero());
+      const amount = open.reduce((all, { unused }) => all.plus(unused!), new Money(0)).toFixed(2);
+      expect(note).toEqual({ prepayments: open.length, amount });
+    }
+  });
+
   test('each prepayment with its uses and refunds to a day, where its uses could be matched', async () => {
     const days = await clinic.rows<{ day: string }>(
       `select distinct document_date::text as day from document where kind = 'prepayment' and document_date is not null order by 1`,
