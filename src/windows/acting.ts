@@ -30,7 +30,7 @@ import type { AskedWindows } from './asked-windows.ts';
 import { LongActions } from './long-actions.ts';
 import { startLooks } from './looks.ts';
 import { performers } from './performers/index.ts';
-import { isLong, type LongKind } from './performers/mappings.ts';
+import { isLong, type LongKind } from './performers/long.ts';
 import { isOutside, type OutsideKind, type OutsidePerformer, outsidePerformers } from './performers/windows.ts';
 
 /** Interval of looks for requests of the console. */
@@ -73,7 +73,7 @@ export class Acting {
   constructor(app: ActingPorts, windows: AskedWindows | null = null) {
     this.#app = app;
     this.#windows = windows;
-    this.#long = new LongActions(app);
+    this.#long = new LongActions(app, windows);
   }
 
   /** Gives each pending action its outcome. Throws if the database does not answer. A refused action does not affect the others. */

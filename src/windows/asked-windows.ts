@@ -1,17 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { ReplayRequest } from '../../workflows/messages.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
+import { withLease } from '../db/with-lease.ts';
 import type { ReadingCost, ReadingRequest, StartedRun } from '../queries/asked-windows.ts';
 import { planLoad } from '../queries/plan-load.ts';
 import { replayCost } from '../queries/replay-cost.ts';
 import type { RunningWork } from '../queries/running-work.ts';
 import type { App } from '../runtime/app.ts';
+import { systemClock } from '../runtime/system-clock.ts';
 import type { Engine } from '../runtime/worker.ts';
 import type { Span } from '../sync/replay/spans.ts';
 import type { InstallationId } from '../terms.ts';
 import { type Cancelled, cancelRuns } from './cancelling.ts';
 import { answered } from './each-installation.ts';
 import { type Nudged, nudgeNow } from './nudge-now.ts';
+import { reconcileOne } from './reconciling.ts';
 import { replayId, startReplay } from './replay.ts';
 import { backfillId, startBackfill } from './run-window.ts';
 
@@ -25,6 +29,8 @@ export interface AskedWindows {
   nudge(installation: InstallationId): Promise<Nudged['state']>;
   /** Null if the source does not answer. */
   price(installation: InstallationConfig, request: ReadingRequest, spans: readonly Span[]): Promise<ReadingCost | null>;
+  /** Reconciles now. Throws LeaseBusy if a reconciliation of the installation runs. */
+  reconcile(installation: InstallationConfig, signal: AbortSignal): Promise<{ failing: string[]; complete: boolean }>;
   requestDelivery(installation: InstallationId): Promise<void>;
 }
 
@@ -73,6 +79,15 @@ export function askedWindows(app: App, engine: Engine, signal: AbortSignal): Ask
       const sums = { requests: sumOf('requests'), weight: sumOf('weight') };
       return { records: plan.records, lists, seconds, remarks: [], ...sums };
     },
+    reconcile: (installation, stop) =>
+      withLease(
+        { db: app.promptDb, clock: systemClock, signal: stop, holder: `reconcile/${randomUUID()}` },
+        { installation: installation.id, lane: 'reconcile' },
+        async (held) => {
+          const { failing, report } = await reconcileOne(app, installation, held.signal);
+          return { failing, complete: report.complete };
+        },
+      ),
     requestDelivery: (installation) => engine.requestDelivery(installation),
   };
 }

@@ -5,7 +5,9 @@ import type { InstallationConfig } from '../config/load-config.ts';
 import { LeaseBusy, LeaseLost } from '../db/lease.ts';
 import type { Connection } from '../db/rows.ts';
 import type { App } from '../runtime/app.ts';
-import { type LongKind, longPerformers } from './performers/mappings.ts';
+import type { AskedWindows } from './asked-windows.ts';
+import { type LongKind, longPerformers } from './performers/long.ts';
+import type { LongPerform } from './performers/performer.ts';
 
 type LongPorts = Pick<App, 'db' | 'config' | 'log'>;
 
@@ -24,10 +26,12 @@ interface Around {
  */
 export class LongActions {
   readonly #app: LongPorts;
+  readonly #windows: AskedWindows | null;
   readonly #running = new Map<number, Promise<void>>();
 
-  constructor(app: LongPorts) {
+  constructor(app: LongPorts, windows: AskedWindows | null) {
     this.#app = app;
+    this.#windows = windows;
   }
 
   has(id: number): boolean {
@@ -39,7 +43,9 @@ export class LongActions {
     if (this.has(id)) return;
     const about = { installation: installation.id, action: id, kind };
     const running = this.#perform(installation, action, kind, around)
-      .then(() => this.#app.log.info(about, 'the action was performed'))
+      .then((isDone) => {
+        if (isDone) this.#app.log.info(about, 'the action was performed');
+      })
       .catch(async (error: unknown) => {
         // An action that the end of the daemon interrupts stays pending. Another daemon performs it.
         const isLeft = error instanceof ActionOver || error instanceof LeaseLost || error instanceof LeaseBusy;
@@ -55,12 +61,13 @@ export class LongActions {
     await Promise.all(this.#running.values());
   }
 
+  /** False if another process performs the action. */
   async #perform(
     configured: InstallationConfig,
     action: AskedAction,
     kind: LongKind,
     { requireRight, signal }: Around,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { db, config } = this.#app;
     const installation = await db.transaction(async (trx) => {
       if (await hasOutcome(trx, action.id)) throw new ActionOver(`action ${action.id} has an outcome`);
@@ -68,8 +75,11 @@ export class LongActions {
       const [inForce] = await mappingsInForce(trx, [configured], { followFile: config.followMappingFile });
       return inForce?.installation ?? configured;
     });
-    const result = await longPerformers[kind](db, installation, action, signal);
+    const perform: LongPerform = longPerformers[kind];
+    const result = await perform({ db, windows: this.#windows }, installation, action, signal);
+    if (result === null) return false;
     const by = askedBy(action);
     await db.transaction((trx) => recordAction(trx, { installation: installation.id, kind, by, input: {}, result }));
+    return true;
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { LeaseBusy, LeaseLost } from '../db/lease.ts';
 import { withLease } from '../db/with-lease.ts';
 import { type DailyResult, reconcileDaily } from '../queries/daily-reconcile.ts';
@@ -24,6 +25,13 @@ const putOffTexts: Record<PutOff, string> = {
 export function startReconciling(app: App, everyMs?: number): { stop(): Promise<void> } {
   const failure = 'no installation could be reconciled; this is retried in a minute';
   return startLooks(app, new Reconciler(app), failure, everyMs);
+}
+
+/** Reconciles an installation now. The caller holds the lease of the lane `reconcile`. */
+export function reconcileOne(app: App, installation: InstallationConfig, signal: AbortSignal): Promise<DailyResult> {
+  const note = (found: ReconcileNote) =>
+    app.log.info({ ...found, installation: installation.id }, 'note of the reconciliation');
+  return reconcileDaily({ ...app, erpClock: systemClock, sealKey: app.config.sealKey, signal }, installation, note);
 }
 
 /** Takes due turns when called. It has no timer, so that tests can call it at any time. */
@@ -93,12 +101,10 @@ export class Reconciler {
     attempt: number,
     signal: AbortSignal,
   ): Promise<PlainError | null> {
-    const { log, config } = this.#app;
+    const { log } = this.#app;
     const { id } = installation;
-    const note = (found: ReconcileNote) => log.info({ ...found, installation: id }, 'note of the daily reconciliation');
     try {
-      const ports = { ...this.#app, erpClock: systemClock, sealKey: config.sealKey, signal };
-      this.#name(id, await reconcileDaily(ports, installation, note));
+      this.#name(id, await reconcileOne(this.#app, installation, signal));
       return null;
     } catch (err) {
       signal.throwIfAborted();

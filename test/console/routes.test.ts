@@ -155,9 +155,9 @@ test.each([
 describe('roles', () => {
   const matrix: Record<Role, readonly Permission[]> = {
     viewer: ['read_books', 'read_operations'],
-    bookkeeper: ['read_books', 'read_operations', 'decide', 'deliver'],
-    accountant: ['read_books', 'read_operations', 'decide', 'deliver', 'close'],
-    operator: ['read_operations', 'deliver', 'operate'],
+    bookkeeper: ['read_books', 'read_operations', 'decide', 'deliver', 'reconcile'],
+    accountant: ['read_books', 'read_operations', 'decide', 'deliver', 'reconcile', 'close'],
+    operator: ['read_operations', 'deliver', 'reconcile', 'operate'],
     admin: ['manage_users'],
   };
   test.each(roles.flatMap((role) => permissions.map((permission) => [role, permission] as const)))(

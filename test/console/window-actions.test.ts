@@ -71,12 +71,14 @@ const windows: AskedWindows = {
     call('price');
     return cost;
   },
+  async reconcile() {
+    call('reconcile');
+    return { failing: ['E1', 'chain'], complete: false };
+  },
   requestDelivery: async () => undefined,
 };
-const look = (given: AskedWindows = windows) =>
-  new Acting({ db, promptDb: db, config, clock: () => now, log: createLog('silent') }, given).look(
-    new AbortController().signal,
-  );
+const ports = () => ({ db, promptDb: db, config, clock: () => now, log: createLog('silent') });
+const look = (given: AskedWindows = windows) => new Acting(ports(), given).look(new AbortController().signal);
 
 const open = async (name: string, fields: Record<string, string> = {}, user = 'operator') =>
   (await as(user).get(`/${id}/actions/${name}?${new URLSearchParams(fields)}`)).body;
@@ -317,6 +319,42 @@ test('a window is opened now, once, and not while windows are paused', async () 
   await db.transaction((trx) => setPaused(trx, id, true, by));
   expect(formOf(await open('read-now'))).toBeNull();
   await db.transaction((trx) => setPaused(trx, id, false, by));
+});
+
+describe('a reconciliation before its time', () => {
+  const load = async () => {
+    await addOpen('sync-window/first', 'window');
+    await owner.raw(
+      `update sync_window set outcome = 'closed', closed_at = opened_at where workflow_id = 'sync-window/first'`,
+    );
+  };
+
+  test('is offered after the first load, to bookkeepers, accountants and operators', async () => {
+    expect(formOf(await open('reconcile'))).toBeNull();
+    await load();
+    for (const role of roles) {
+      const { statusCode } = await as(role).get(`/${id}/actions/reconcile`);
+      expect([role, statusCode]).toEqual([role, role === 'viewer' || role === 'admin' ? 404 : 200]);
+    }
+    expect(await page('/clinics')).toContain(`href="/${id}/actions/reconcile"`);
+    expect((await as('accountant').get(`/${id}/month`)).body).toContain(`href="/${id}/actions/reconcile"`);
+  });
+
+  test('runs beside the other actions, and its result is on its page', async () => {
+    await load();
+    const asked = await ask('reconcile');
+    const acting = new Acting(ports(), null);
+    await acting.look(new AbortController().signal);
+    await acting.ended();
+    expect(await page(asked)).toContain('The action is requested.');
+    const able = new Acting(ports(), windows);
+    await able.look(new AbortController().signal);
+    await able.ended();
+    expect(calls).toEqual(['reconcile']);
+    const result = await page(asked);
+    expect(result).toContain('Not reconciled: E1, chain.');
+    expect(result).toContain('Some documents are not in the books.');
+  });
 });
 
 test.each([

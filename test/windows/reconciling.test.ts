@@ -4,13 +4,16 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ErpConfig } from '../../src/config/erp.ts';
 import { type Config, type InstallationConfig, loadConfig } from '../../src/config/load-config.ts';
+import { LeaseBusy, releaseLease, takeLease } from '../../src/db/lease.ts';
 import { type Db, poolState } from '../../src/db/pool.ts';
 import type { DaySpan } from '../../src/domain/daily-turn.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
 import { ErpError } from '../../src/erp/port.ts';
 import { priorities } from '../../src/practice/budget.ts';
 import type { App } from '../../src/runtime/app.ts';
+import type { Engine } from '../../src/runtime/worker.ts';
 import { setPaused } from '../../src/sync/pauses.ts';
+import { askedWindows } from '../../src/windows/asked-windows.ts';
 import { Reconciler } from '../../src/windows/reconciling.ts';
 import { folderOf } from '../cli/support.ts';
 import { capabilitiesOf } from '../erp/capabilities.ts';
@@ -72,7 +75,9 @@ const erp = {
 let erpFailure: ErpError | null;
 
 /** A daemon for these installations. */
-function daemon(clinics: readonly Clinic[], { name = 'a', pool = db as Db, span = [1, 5] } = {}): Reconciler {
+const daemon = (...given: Parameters<typeof appOf>) => new Reconciler(appOf(...given));
+
+function appOf(clinics: readonly Clinic[], { name = 'a', pool = db as Db, span = [1, 5] } = {}): App {
   const [from, to] = span as [number, number];
   const between: DaySpan = { fromMinute: from * 60, toMinute: to * 60 };
   const tell = (level: string) => (fields: { installation: number }, line: string) =>
@@ -102,7 +107,7 @@ function daemon(clinics: readonly Clinic[], { name = 'a', pool = db as Db, span 
     ...{ db: pool, promptDb: pool, databaseId: 'd', clock: () => now, practice, outages: { of: () => null } },
     log: { debug: () => undefined, info: tell('info'), warn: tell('warn'), error: tell('error') },
   };
-  return new Reconciler(app as unknown as App);
+  return app as unknown as App;
 }
 
 /** Closes a window of the installation, so that its first load is over. */
@@ -285,3 +290,14 @@ test.each([2, 4, 6, 8, 11, 15, 20, 25, 30, 35, 40, 50])(
     expect(poolState(db).used).toBe(0);
   },
 );
+
+test('an asked reconciliation gives its result, but not beside another one', async () => {
+  await loaded(1);
+  const app = appOf([{ id: 1 }]);
+  const { reconcile } = askedWindows(app, {} as Engine, signal);
+  const [installation] = app.config.installations;
+  expect(await reconcile(installation!, signal)).toEqual({ failing: [], complete: true });
+  const lease = await takeLease(db, { installation: 1, lane: 'reconcile' }, 'another daemon');
+  await expect(reconcile(installation!, signal)).rejects.toThrow(LeaseBusy);
+  await releaseLease(db, lease!);
+});

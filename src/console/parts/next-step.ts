@@ -2,7 +2,12 @@ import { shown } from '../../languages/language.ts';
 import type { InstallationId } from '../../terms.ts';
 import { decideTexts, pauseTexts } from '../../texts/console/actions.ts';
 import { closingTexts } from '../../texts/console/closing.ts';
-import { deliveryActionTexts, effectTexts as texts, windowActionTexts } from '../../texts/console/operating.ts';
+import {
+  deliveryActionTexts,
+  reconcileTexts,
+  effectTexts as texts,
+  windowActionTexts,
+} from '../../texts/console/operating.ts';
 import { type Content, html, local } from '../html.ts';
 import { type AskedKind, permittedActions } from '../users/permitted-actions.ts';
 import type { Rights } from '../users/rights.ts';
@@ -47,6 +52,7 @@ export const formsOfCommands: readonly { words: RegExp; kind: AskedKind; path: s
     ...{ words: /^deliver undo\b/, kind: 'undo_delivery', path: 'undo' },
     title: () => deliveryActionTexts.titles.undo_delivery,
   },
+  { words: /^reconcile\b/, kind: 'reconcile_books', path: 'reconcile', title: () => reconcileTexts.title },
   { words: /^late decide\b/, kind: 'decide_late', path: 'late', title: () => decideTexts.title },
   { words: /^ledger close\b/, kind: 'close_books', path: 'close', title: () => closingTexts.closeTitle },
   { words: /^ledger reopen\b/, kind: 'reopen_books', path: 'reopen', title: () => closingTexts.reopenTitle },

@@ -28,6 +28,7 @@ export const permittedActions = {
   backfill_windows: 'operate',
   cancel_windows: 'operate',
   nudge_windows: 'operate',
+  reconcile_books: 'reconcile',
 } as const satisfies Partial<Record<ActionKind, Permission>>;
 export type AskedKind = keyof typeof permittedActions;
 /** The actions that a second person approves, if the configuration has `two_persons`. */

@@ -15,6 +15,8 @@ export const permissions = [
   'decide',
   /** Send entries again, undo deliveries, and acknowledge imported files. */
   'deliver',
+  /** Compare the books with the practice software and the ERP. */
+  'reconcile',
   /** Close and reopen the books, approve mappings, mark VAT returns as filed. */
   'close',
   /** Replay, pause and resume windows and deliveries. */
@@ -26,9 +28,9 @@ export type Permission = (typeof permissions)[number];
 
 const permitted: Record<Role, readonly Permission[]> = {
   viewer: ['read_books', 'read_operations'],
-  bookkeeper: ['read_books', 'read_operations', 'decide', 'deliver'],
-  accountant: ['read_books', 'read_operations', 'decide', 'deliver', 'close'],
-  operator: ['read_operations', 'deliver', 'operate'],
+  bookkeeper: ['read_books', 'read_operations', 'decide', 'deliver', 'reconcile'],
+  accountant: ['read_books', 'read_operations', 'decide', 'deliver', 'reconcile', 'close'],
+  operator: ['read_operations', 'deliver', 'reconcile', 'operate'],
   admin: ['manage_users'],
 };
 

@@ -120,6 +120,7 @@ export const actionNames = catalogue('console/actions.actionNames', {
   backfill_windows: 'Backfill',
   cancel_windows: 'Cancellation of running work',
   nudge_windows: 'Window opened now',
+  reconcile_books: 'Reconciliation',
 });
 
 /** The forms that pause and resume windows and delivery. */

@@ -85,6 +85,7 @@ export const actionKindNames = catalogue('console/audit.actionKindNames', {
   resume_windows: 'windows resumed',
   cancel_windows: 'windows cancelled',
   nudge_windows: 'window requested',
+  reconcile_books: 'books reconciled',
   pause_delivery: 'delivery paused',
   resume_delivery: 'delivery resumed',
   cancel_delivery: 'delivery cancelled',

@@ -53,6 +53,17 @@ export const resultTexts = catalogue('console/operating.resultTexts', {
   acknowledged: ({ entries, file }: Record<'entries' | 'file', string>) => `${entries} acknowledged, in ${file}`,
 });
 
+/** The form that reconciles now, and its result. */
+export const reconcileTexts = catalogue('console/operating.reconcileTexts', {
+  title: 'Reconcile now',
+  effect:
+    'The daemon compares the books with the practice software, and with the ERP if it can be read. It changes nothing. For a large clinic it takes some minutes.',
+  reason: 'a reconciliation before its time',
+  notLoaded: 'The first load is not complete. Reconcile after it.',
+  result: ({ failing, complete }: { failing: string; complete: boolean }) =>
+    `${failing === '' ? 'Reconciled: no difference.' : `Not reconciled: ${failing}. The checklist of the month has the documents.`}${complete ? '' : ' Some documents are not in the books.'}`,
+});
+
 /** The forms about windows. */
 export const windowActionTexts = catalogue('console/operating.windowActionTexts', {
   titles: {

@@ -1,4 +1,4 @@
-import { type AskedAction, askedBy } from '../../actions/asking.ts';
+import { askedBy } from '../../actions/asking.ts';
 import { checkShown } from '../../actions/record.ts';
 import {
   hashOfPreview,
@@ -11,30 +11,17 @@ import { storedLocks, summarisePreview } from '../../bookkeeping/mapping-preview
 import { applyProposal } from '../../bookkeeping/mapping-versions.ts';
 import { previewRemap, type RemappedDocument } from '../../bookkeeping/preview.ts';
 import { repost } from '../../bookkeeping/repost.ts';
-import type { InstallationConfig } from '../../config/load-config.ts';
 import type { AskedKind } from '../../console/users/permitted-actions.ts';
-import type { Db } from '../../db/pool.ts';
 import { everything } from '../../documents/in-force.ts';
 import { UserError } from '../../domain/errors.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
 import { actionErrors } from '../../texts/errors/actions.ts';
-import type { Perform } from './performer.ts';
-
-/**
- * Performs an action that judges all documents, outside the loop of the other actions. Returns the result that the outcome records. The
- * daemon may end before that, and then calls it again. `signal` ends it between two batches.
- */
-export type LongPerform = (
-  db: Db,
-  installation: InstallationConfig,
-  action: AskedAction,
-  signal: AbortSignal,
-) => Promise<object>;
+import type { LongPerform, Perform } from './performer.ts';
 
 /** How long a repost waits for a running window. */
 const waitSeconds = 600;
 
-const propose: LongPerform = async (db, installation, { input, shownHash }, signal) => {
+const propose: LongPerform = async ({ db }, installation, { input, shownHash }, signal) => {
   const { content, mapping_hash } = proposalRequest.parse(input);
   // The person saw the mapping in force, and proposed a change of it.
   checkShown(shownHash, installation.mappingHash);
@@ -43,7 +30,7 @@ const propose: LongPerform = async (db, installation, { input, shownHash }, sign
   return { base: installation.mappingHash, mapping_hash, preview };
 };
 
-const previewRepost: LongPerform = async (db, installation, { shownHash }, signal) => {
+const previewRepost: LongPerform = async ({ db }, installation, { shownHash }, signal) => {
   const { mappingHash } = installation;
   checkShown(shownHash, mappingHash);
   const preview = await summarisePreview(previewRemap(db, installation, storedLocks, everything), signal);
@@ -51,7 +38,7 @@ const previewRepost: LongPerform = async (db, installation, { shownHash }, signa
 };
 
 /** Posts the corrections of the mapping in force, if a preview still has the result that the person saw. */
-const repostBooks: LongPerform = async (db, installation, { input, shownHash }, signal) => {
+const repostBooks: LongPerform = async ({ db }, installation, { input, shownHash }, signal) => {
   const { preview: id } = previewedRequest.parse(input);
   const seen = await previewedBy(db, installation.id, { id, kind: 'preview_repost' });
   if (seen === null || seen.mappingHash !== installation.mappingHash || shownHash !== hashOfPreview(seen))
@@ -78,16 +65,11 @@ async function* renewing(
   }
 }
 
-export const longPerformers = {
+export const mappingPerformers = {
   propose_mapping: propose,
   preview_repost: previewRepost,
   repost_books: repostBooks,
 } as const satisfies Partial<Record<AskedKind, LongPerform>>;
-export type LongKind = keyof typeof longPerformers;
-
-export function isLong(kind: string): kind is LongKind {
-  return Object.hasOwn(longPerformers, kind);
-}
 
 /** Puts a proposal of another person in force. */
 export const performApproval: Perform = async (trx, { id }, action) => {

@@ -1,6 +1,8 @@
 import type { AskedAction } from '../../actions/asking.ts';
 import type { Config, InstallationConfig } from '../../config/load-config.ts';
+import type { Db } from '../../db/pool.ts';
 import type { Connection } from '../../db/rows.ts';
+import type { AskedWindows } from '../asked-windows.ts';
 
 /** What performers use of the daemon. */
 export interface PerformPorts {
@@ -18,3 +20,20 @@ export type Perform = (
   action: AskedAction,
   ports: PerformPorts,
 ) => Promise<void>;
+
+export interface LongPorts {
+  db: Db;
+  /** Null in a process that performs no action outside PostgreSQL. */
+  windows: AskedWindows | null;
+}
+
+/**
+ * Performs an action that takes minutes, outside the loop of the other actions. Returns the result that the outcome records. Null leaves
+ * the action to another process. The daemon may end before that, and then calls it again. `signal` ends it between two batches.
+ */
+export type LongPerform = (
+  ports: LongPorts,
+  installation: InstallationConfig,
+  action: AskedAction,
+  signal: AbortSignal,
+) => Promise<object | null>;

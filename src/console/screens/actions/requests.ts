@@ -8,6 +8,7 @@ import type { EffectForm } from './effect-form.ts';
 import { mappingForms } from './mappings.ts';
 import { pauseForms } from './pauses.ts';
 import { proposalAsked } from './propose-mapping.ts';
+import { reconcileForms } from './reconcile.ts';
 import type { ShownRequest } from './shown-request.ts';
 import { windowForms } from './windows.ts';
 
@@ -23,6 +24,7 @@ export const shownRequests: Record<AskedKind, Reader> = {
   ...readersOf(mappingForms),
   ...readersOf(windowForms),
   ...readersOf(pauseForms),
+  ...readersOf(reconcileForms),
 };
 
 function ofApproval(installation: InstallationId, input: unknown): ShownRequest {

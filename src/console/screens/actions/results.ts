@@ -5,7 +5,7 @@ import { shown } from '../../../languages/language.ts';
 import { priceResult, readingRequest, startedResult } from '../../../queries/asked-windows.ts';
 import { type RecordedWindow, recordedWindows } from '../../../queries/windows.ts';
 import { mappingFormTexts } from '../../../texts/console/mapping.ts';
-import { resultTexts as texts, windowActionTexts } from '../../../texts/console/operating.ts';
+import { reconcileTexts, resultTexts as texts, windowActionTexts } from '../../../texts/console/operating.ts';
 import { costLines } from '../../../wording/replays.ts';
 import { codeWord, count } from '../../../wording/words.ts';
 import { type Content, html, type Node } from '../../html.ts';
@@ -58,6 +58,9 @@ const views: Partial<Record<AskedKind, View>> = {
     workflows.length === 0 ? windowActionTexts.ended : `${windowActionTexts.cancelled}: ${workflows.join(', ')}`,
   ),
   nudge_windows: nudgedView,
+  reconcile_books: textOf(z.object({ failing: z.array(z.string()), complete: z.boolean() }), (result) =>
+    reconcileTexts.result({ failing: result.failing.join(', '), complete: result.complete }),
+  ),
 };
 
 /** A preview, with a link to the form that follows it. */

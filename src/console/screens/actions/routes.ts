@@ -8,6 +8,7 @@ import { documentForms } from './document-forms.ts';
 import { mappingForms } from './mappings.ts';
 import { pauseForms } from './pauses.ts';
 import { proposalRoutes } from './propose-mapping.ts';
+import { reconcileForms } from './reconcile.ts';
 import { windowForms } from './windows.ts';
 
 const action = '/:installation/actions/:id';
@@ -15,7 +16,7 @@ const action = '/:installation/actions/:id';
 /** Asking for actions. Each form shows the effect first, and the page of the action shows what came of it. */
 export const actionsRoutes: readonly Route[] = [
   ...proposalRoutes,
-  ...[documentForms, closingForms, deliveryForms, mappingForms, windowForms, pauseForms]
+  ...[documentForms, closingForms, deliveryForms, mappingForms, windowForms, pauseForms, reconcileForms]
     .flatMap((forms) => Object.values(forms))
     .flatMap(({ routes }) => routes),
   {

@@ -9,8 +9,10 @@ import { type Content, html } from '../../html.ts';
 import { nextStep } from '../../parts/next-step.ts';
 import { table } from '../../parts/table.ts';
 import { ago } from '../../parts/times.ts';
+import { verdictText } from '../../parts/verdict.ts';
 import type { Answer, Route, SignedInRequest } from '../../route.ts';
 import type { Rights } from '../../users/rights.ts';
+import { reconcileForms } from '../actions/reconcile.ts';
 import { windowForms } from '../actions/windows.ts';
 
 /** The first screen: where must I do something today? */
@@ -84,16 +86,9 @@ function clinicRow(
     needed(delivery?.refused ?? 0),
     delivery?.left ?? '',
     closed.get(id) ?? html`<span class="dim">${texts.notClosed}</span>`,
-    verdictText(verdict, now),
+    html`${verdictText(verdict, now)} ${reconcileForms.reconcile_books.link(rights, id)}`,
     cause === null ? '' : html`${shown(cause.message)}<br />${nextStep(rights, id, status.next_step)}`,
   ];
-}
-
-function verdictText({ reconciled }: InstallationCondition['verdict'], now: Date): Content {
-  if (reconciled === null) return html`<span class="dim">${texts.notChecked}</span>`;
-  const at = ago(reconciled.checked_at, now, currentLanguage());
-  if (reconciled.ok) return texts.agrees({ at });
-  return html`<span class="needed">${texts.differs({ equations: reconciled.failing.join(', '), at })}</span>`;
 }
 
 /** A count that a person must act on, or nothing. */

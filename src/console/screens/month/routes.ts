@@ -13,6 +13,7 @@ import { field } from '../../parts/fields.ts';
 import { table } from '../../parts/table.ts';
 import type { Answer, InstallationRequest, Route } from '../../route.ts';
 import { closeLinks } from '../actions/close-links.ts';
+import { reconcileForms } from '../actions/reconcile.ts';
 import { binderLink, downloadBinder } from './binder.ts';
 import { checkedItems, checklistView } from './checklist.ts';
 import { reportPart } from './report-part.ts';
@@ -69,6 +70,7 @@ async function checklistPart(
   const waiting = await waitingForSecond(db, installation.id);
   return () => html`<p>${verdictOf(state)}</p>
     ${closeLinks(rights, installation.id, state, waiting)} ${binderLink(installation.id, state)}
+    <p>${reconcileForms.reconcile_books.link(rights, installation.id)}</p>
     ${checklistView(state, installation, now)} ${filedView(state, installation)} ${closesView(state, installation)}`;
 }
 
