@@ -5,7 +5,7 @@ import type { FileOptions } from './file-options.ts';
 export type ErpConfig = { kind: 'ledger' } | ApiTargetConfig | FileTargetConfig;
 
 /** An ERP that vetledger reaches over its API. */
-export type ApiTargetConfig = TrytonConfig | OdooConfig | ProcountorConfig | XeroConfig;
+export type ApiTargetConfig = TrytonConfig | OdooConfig | ProcountorConfig | XeroConfig | NetvisorConfig;
 
 /** Settings of every target. */
 interface DeliveryConfig {
@@ -60,6 +60,25 @@ export interface XeroConfig extends ApiConfig {
   clientSecret: string;
 }
 
+/**
+ * `company` is the business id. `user` and `password` are the id and the key of the API user, `clientId` and
+ * `clientSecret` those of the software partner. There is no `database`, and there are no drafts.
+ */
+export interface NetvisorConfig extends ApiConfig {
+  kind: 'netvisor';
+  company: string;
+  clientId: string;
+  clientSecret: string;
+}
+
+const apiKinds: readonly string[] = [
+  'tryton',
+  'odoo',
+  'procountor',
+  'xero',
+  'netvisor',
+] satisfies ApiTargetConfig['kind'][];
+
 export const fileFormats = ['csv', 'sie4', 'datev'] as const;
 
 export type FileTargetConfig = FileOptions &
@@ -79,7 +98,7 @@ export function givesNumbers(erp: ErpConfig): boolean {
 }
 
 export function isApiTarget(erp: ErpConfig): erp is ApiTargetConfig {
-  return erp.kind === 'tryton' || erp.kind === 'odoo' || erp.kind === 'procountor' || erp.kind === 'xero';
+  return apiKinds.includes(erp.kind);
 }
 
 export function isFileTarget(erp: ErpConfig): erp is FileTargetConfig {

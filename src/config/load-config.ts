@@ -252,7 +252,8 @@ function readErp(
     case 'tryton':
     case 'odoo':
     case 'procountor':
-    case 'xero': {
+    case 'xero':
+    case 'netvisor': {
       const common = {
         ...{
           from,
@@ -262,7 +263,7 @@ function readErp(
           company: erp.company ?? null,
         },
         ...{
-          user: erp.client_id ?? erp.user ?? '',
+          user: erp.user ?? erp.client_id ?? '',
           password: erp.api_key ?? erp.password ?? '',
           post: erp.post ?? 'posted',
         },
@@ -270,8 +271,9 @@ function readErp(
         timeoutSeconds: erp.timeout_seconds ?? 120,
       };
       if (kind === 'tryton') return { kind, ...common };
-      if (kind === 'procountor' || kind === 'xero')
-        return { kind, ...common, company: erp.company ?? '', clientSecret: erp.client_secret ?? '' };
+      const client = { company: erp.company ?? '', clientSecret: erp.client_secret ?? '' };
+      if (kind === 'procountor' || kind === 'xero') return { kind, ...common, ...client };
+      if (kind === 'netvisor') return { kind, ...common, ...client, clientId: erp.client_id ?? '' };
       return { kind, ...common, protocol: erp.protocol ?? (erp.api_key === undefined ? 'jsonrpc' : 'json2') };
     }
     default: {

@@ -33,11 +33,11 @@ const auth = z
 const erp = z
   .strictObject({
     kind: z
-      .enum(['ledger', 'tryton', 'odoo', 'procountor', 'xero', ...fileFormats], {
-        error: 'must be ledger, tryton, odoo, procountor, xero, csv, sie4 or datev',
+      .enum(['ledger', 'tryton', 'odoo', 'procountor', 'xero', 'netvisor', ...fileFormats], {
+        error: 'must be ledger, tryton, odoo, procountor, xero, netvisor, csv, sie4 or datev',
       })
       .describe(
-        '`ledger`: only the books in PostgreSQL. `tryton`, `odoo`, `procountor`, `xero`: that ERP. `csv`, `sie4`, `datev`: files.',
+        '`ledger`: only the books in PostgreSQL. `tryton`, `odoo`, `procountor`, `xero`, `netvisor`: that ERP. `csv`, `sie4`, `datev`: files.',
       ),
     url: text
       .refine(isWebAddress, 'must be an http:// or https:// address without user, password, query or fragment')
@@ -45,16 +45,26 @@ const erp = z
       .optional()
       .describe('Address of the ERP. Xero: default `https://api.xero.com`.'),
     database: text.optional().describe('Tryton, Odoo: name of the database.'),
-    company: text.optional().describe('Name or id of the company. Default: the only one that the user may see.'),
+    company: text
+      .optional()
+      .describe(
+        'Name or id of the company; for Netvisor the business id. Default: the only one that the user may see.',
+      ),
     user: text.optional().describe('Login of the API user.'),
     password: text.optional().describe(`Password of the API user; for Odoo also an API key. ${onlyFromEnvironment}`),
     api_key: text
       .optional()
       .describe(
-        `Odoo 19: key of the API user for /json/2, instead of user and password. Procountor: key of the company. ${onlyFromEnvironment}`,
+        `Odoo 19: key of the API user for /json/2, instead of user and password. Procountor: key of the company. Netvisor: key of the API user. ${onlyFromEnvironment}`,
       ),
-    client_id: text.optional().describe('Procountor, Xero: id of the API client.'),
-    client_secret: text.optional().describe(`Procountor, Xero: secret of the API client. ${onlyFromEnvironment}`),
+    client_id: text
+      .optional()
+      .describe('Procountor, Xero: id of the API client. Netvisor: id of the software partner.'),
+    client_secret: text
+      .optional()
+      .describe(
+        `Procountor, Xero: secret of the API client. Netvisor: key of the software partner. ${onlyFromEnvironment}`,
+      ),
     protocol: z
       .enum(odooProtocols, { error: 'must be jsonrpc or json2' })
       .optional()
@@ -94,6 +104,7 @@ const erp = z
       odoo: isKeyed ? ['url', 'database', 'api_key'] : ['url', 'database', 'user', 'password'],
       procountor: ['url', 'company', 'client_id', 'client_secret', 'api_key'],
       xero: ['company', 'client_id', 'client_secret'],
+      netvisor: ['url', 'company', 'user', 'api_key', 'client_id', 'client_secret'],
     };
     for (const key of missing(needed[erp.kind] ?? [])) {
       context.addIssue({ code: 'custom', path: [key], message: `is required for kind ${erp.kind}` });
@@ -108,6 +119,7 @@ const erp = z
       odoo: isKeyed ? keyed : [...api, 'protocol'],
       procountor: client,
       xero: [...client.filter((key) => key !== 'api_key'), 'owned_accounts'],
+      netvisor: [...client.filter((key) => key !== 'post'), 'user', 'owned_accounts'],
     };
     for (const key of new Set([...api, ...keyed, ...client, ...files])) {
       if (!(key in erp) || (own[erp.kind] ?? files).includes(key)) continue;

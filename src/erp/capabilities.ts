@@ -57,12 +57,13 @@ export interface Capabilities {
     max_dimensions: number | null;
   };
   /**
-   * `from_net`, `from_gross`: entries have no VAT lines, and the ERP computes the VAT of each line from its net or gross
+   * `tagged_bases`: the lines of sales have tax codes, and the VAT lines have none, so VAT without a sale is in no VAT
+   * return. `from_net`, `from_gross`: entries have no VAT lines, and the ERP computes the VAT of each line from its net or gross
    * amount. `rounding`: of that VAT, `half_up` being half away from zero. `shows`: whether a read-back has the VAT lines
    * that the ERP posted, or only the lines as they were sent.
    */
   vat: { tolerance_minor: number } & (
-    | { mode: 'explicit_rows' | 'tagged_rows' }
+    | { mode: 'explicit_rows' | 'tagged_rows' | 'tagged_bases' }
     | { mode: 'from_net' | 'from_gross'; rounding: 'half_up' | 'half_even'; shows: 'posted' | 'sent' }
   );
   periods: {

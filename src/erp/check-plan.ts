@@ -8,7 +8,7 @@ import { dimensionLimit, vatNotComputed } from '../texts/findings/erp-check-resu
 import type { Capabilities } from './capabilities.ts';
 import { dimensionValueOf, journalOf, noVatCode, partyAccounts, vatCodeOf, vatText } from './mapped-values.ts';
 import type { CheckPlan, CheckResult, ErpProblem } from './port.ts';
-import { vatRuleOf } from './sent-lines.ts';
+import { needsSales } from './sent-lines.ts';
 
 /** Values that the entries of an installation use or will use: from the books and from the source. */
 export interface ValuesInUse {
@@ -93,7 +93,7 @@ export function checkPlan(
 }
 
 /**
- * What the mapping requires and the ERP cannot do: VAT without a sale in an ERP that computes VAT, and more dimensions
+ * What the mapping requires and the ERP cannot do: VAT without a sale if the ERP reports VAT by sales, and more dimensions
  * than a line can have.
  */
 export function mappingFaults({ policies, erp }: Mapping, capabilities: Pick<Capabilities, 'vat' | 'lines'>) {
@@ -101,7 +101,7 @@ export function mappingFaults({ policies, erp }: Mapping, capabilities: Pick<Cap
   const most = capabilities.lines.max_dimensions;
   const limit = { message: most === null ? '' : dimensionLimit.message({ n, most }), todo: dimensionLimit.todo };
   const faults: CheckResult[] = most !== null && n > most ? [{ name: 'erp.dimensions', ok: false, ...limit }] : [];
-  if (vatRuleOf(capabilities) === null) return faults;
+  if (!needsSales(capabilities)) return faults;
   return [
     ...faults,
     ...(policies.vat_due === null ? [] : [{ name: 'policies.vat_due', ok: false, ...vatNotComputed.onPayment }]),

@@ -182,9 +182,10 @@ function comparedVat(entry: ErpEntry, found: FoundEntry, { capabilities, decimal
     const { base, baseOnAccount } = differenceTexts;
     return shown(isTagged ? base({ code: codes }) : baseOnAccount({ code: codes, account }));
   };
+  const hasTaxes = capabilities.vat.mode !== 'tagged_bases';
   for (const line of entry.lines) {
     const { account, vat, side } = line;
-    if (vat === null) continue;
+    if (vat === null || (vat.part === 'tax' && !hasTaxes)) continue;
     add(sent, vatPlace(account, vat.code, vat.part), signedAmount(line));
     // The base of this tax has no line, so the tax line carries it.
     if (vat.part === 'tax' && vat.base !== null) {

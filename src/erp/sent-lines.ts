@@ -13,6 +13,20 @@ export function vatRuleOf({ vat, lines: { decimals } }: Pick<Capabilities, 'vat'
     : null;
 }
 
+/** Whether the ERP reports VAT only with the sale that it belongs to. */
+export function needsSales({ vat }: Pick<Capabilities, 'vat'>): boolean {
+  return vat.mode !== 'explicit_rows' && vat.mode !== 'tagged_rows';
+}
+
+/** The reason why VAT of these lines belongs to no sale of theirs. Null if all of it does. */
+export function vatWithoutSale(lines: readonly ErpLine[]): string | null {
+  for (const { vat, amount } of lines) {
+    if (vat?.part === 'tax' && vat.base !== null)
+      return deliveryFindings.vatWithoutSale({ code: vat.code, tax: amount.toFixed() });
+  }
+  return null;
+}
+
 /**
  * The lines to send to an ERP that computes VAT: no VAT lines, and the sales in such parts that the ERP computes
  * exactly the VAT of `lines`. Otherwise the reason why there are none. `mostParts` is for the sale with this index.

@@ -21,7 +21,7 @@ import {
   vatText,
 } from './mapped-values.ts';
 import type { ErpProblem } from './port.ts';
-import { sentLines, vatRuleOf } from './sent-lines.ts';
+import { needsSales, sentLines, vatRuleOf, vatWithoutSale } from './sent-lines.ts';
 import { lastDocumentDay, paymentTypeText, recordedSummaryText } from './summary-texts.ts';
 import { basesOnVatLinesAlone, groupKey, groupsNotDue } from './vat-bases.ts';
 
@@ -113,7 +113,11 @@ function linesToSend(
   problems: Problems,
 ): ErpLine[] | null {
   const rule = vatRuleOf(capabilities);
-  if (rule === null) return null;
+  if (rule === null) {
+    const problem = needsSales(capabilities) ? vatWithoutSale(lines) : null;
+    if (problem !== null) problems.add('erp_vat_not_tellable', problem);
+    return null;
+  }
   // The cents of a summary add up from its documents, so it may have as many parts as a line for each document.
   const most = (index: number) =>
     unit.kind === 'entry' ? mostParts : Math.max(mostParts, unit.posting.lines[index]?.entryIds.length ?? 0);

@@ -428,6 +428,28 @@ describe('a Xero as ERP', () => {
   ])('%s is refused', async (text, message) => expect(erpOf(text)).rejects.toThrow(message));
 });
 
+describe('a Netvisor as ERP', () => {
+  const words =
+    'kind: netvisor, url: "https://integration.netvisor.example/", company: 1234567-8, user: AV_1, client_id: Kli_1, client_secret: "${SECRET}"';
+  const secrets = { SECRET: 'secret-from-outside', KEY: 'key-from-outside' };
+  const erpOf = async (text: string) => {
+    const file = write(good.replace('{kind: ledger}', `{${words}${text}}`));
+    return (await loadConfig(file, { ...env, ...secrets })).installations[0]!.erp;
+  };
+
+  test('has an API user, a software partner and a business id', async () =>
+    expect(await erpOf(', api_key: "${KEY}", owned_accounts: [1700]')).toMatchObject({
+      ...{ kind: 'netvisor', url: 'https://integration.netvisor.example', company: '1234567-8', user: 'AV_1' },
+      ...{ password: secrets.KEY, clientId: 'Kli_1', clientSecret: secrets.SECRET, ownedAccounts: ['1700'] },
+    }));
+
+  test.each([
+    ['', /erp\.api_key is missing/],
+    [', api_key: in-clear', /in the file itself/],
+    [', api_key: "${KEY}", post: draft', /post is not a key of kind netvisor/],
+  ])('%s is refused', async (text, message) => expect(erpOf(text)).rejects.toThrow(message));
+});
+
 describe('a Procountor as ERP', () => {
   const words =
     'kind: procountor, url: "https://procountor.example/api/", company: Clinic, client_id: us, client_secret: "${SECRET}"';

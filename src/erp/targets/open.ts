@@ -4,6 +4,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { deliveryErrors } from '../../texts/errors/deliveries.ts';
 import type { ErpTarget } from '../port.ts';
+import { openNetvisor } from './netvisor/index.ts';
 import { openOdoo } from './odoo/index.ts';
 import { openProcountor } from './procountor/index.ts';
 import { openTryton } from './tryton/index.ts';
@@ -20,5 +21,6 @@ export function openTarget({ erp }: InstallationConfig, ports: TargetPorts): Erp
   if (erp.kind === 'odoo') return openOdoo(erp, ports);
   if (erp.kind === 'procountor') return openProcountor(erp, ports);
   if (erp.kind === 'xero') return openXero(erp, ports);
+  if (erp.kind === 'netvisor') return openNetvisor(erp, ports);
   throw new ConfigError(deliveryErrors.kindUnknown({ kind: erp.kind }));
 }

@@ -1,5 +1,6 @@
 import type { ApiTargetConfig } from '../../config/erp.ts';
 import type { Provenance, Source } from '../provenance.ts';
+import { netvisorCapabilities } from './netvisor/capabilities.ts';
 import { odooCapabilities } from './odoo/capabilities.ts';
 import { procountorCapabilities } from './procountor/capabilities.ts';
 import { trytonCapabilities } from './tryton/capabilities.ts';
@@ -72,6 +73,28 @@ export const provenances: Readonly<Record<ApiTargetConfig['kind'], Provenance>> 
       'text.forbidden': assumed('no limits are mentioned for journals'),
       request_id: assumed('the header is in the specification; the time that Xero remembers an id is not'),
       errors: thirdParty('texts of errors in reports of developers; one of them is in the specification'),
+    },
+  },
+  netvisor: {
+    erp: 'Netvisor',
+    capabilities: netvisorCapabilities,
+    rest: docs('support.netvisor.fi, articles of the API resources'),
+    facts: {
+      'key.unique': assumed('nothing says that descriptions of vouchers are unique'),
+      'key.duplicate_reply': assumed('follows from key.unique'),
+      'key.lookup_lag_seconds': assumed('no delay is mentioned'),
+      'write.max_lines': assumed('no limit is mentioned'),
+      'write.max_bytes': assumed('no limit is mentioned'),
+      'doubt.server_may_work_seconds': assumed('the advice is to wait for an answer for at least 120 seconds'),
+      'pace.limits': assumed('no limit is mentioned'),
+      'pace.errors_allowed': assumed('no limit is mentioned'),
+      'lines.max_dimensions': assumed('no limit is mentioned'),
+      'vat.tolerance_minor': assumed('in the mode net, Netvisor stores the lines as they were sent'),
+      'periods.on_locked': { from: 'third_party', where: 'the error code PERIOD_LOCK in a published client' },
+      'text.forbidden': assumed('no character is excluded'),
+      'read_back.normalises': { from: 'third_party', where: 'answers recorded by a published client' },
+      request_id: assumed('a repeated id is refused; how long ids are remembered is not mentioned'),
+      errors: docs('support.netvisor.fi, article on controlling errors'),
     },
   },
 };

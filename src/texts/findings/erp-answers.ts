@@ -5,7 +5,9 @@ export const erpAnswerTexts = catalogue('findings/erp-answers.erpAnswerTexts', {
   answerTooLarge: ({ megabytes }: { megabytes: number }): string => `the answer is larger than ${megabytes} MB`,
 
   // The form of an answer
-  notJson: ({ page }: { page: string }): string => `the answer is not JSON, or is incomplete: ${page}`,
+  notTheFormat: ({ page }: { page: string }): string =>
+    `the answer does not have the ERP’s format, or is incomplete: ${page}`,
+  notXml: ({ reason }: { reason: string }): string => `XML that vetledger does not read (${reason})`,
   wrongForm: ({ reason }: { reason: string }): string => `the answer does not have the ERP’s form: ${reason}`,
   expected: ({ expected, got }: { expected: string; got: string }): string => `expected ${expected}, got ${got}`,
   notJsonRpc: ({ erp }: { erp: string }): string => `the answer does not come from ${erp}: it is not JSON-RPC`,

@@ -60,6 +60,21 @@ export const xeroTerms = catalogue('findings/erp-records.xeroTerms', {
   right: 'the scopes accounting.manualjournals and accounting.settings.read',
 });
 
+/** How the messages about Netvisor name its records. Its entries have no parties. */
+export const netvisorTerms = catalogue('findings/erp-records.netvisorTerms', {
+  erp: 'Netvisor',
+  party: {
+    one: 'customer',
+    many: 'customers',
+    ours: 'code',
+    theirs: 'code',
+    tried: 'customer',
+    isInactive: 'is not active',
+  },
+  record: { code: 'name', isInactive: 'is hidden', activate: 'Show' },
+  right: 'the right to the API resources of accounting and dimensions',
+});
+
 interface Named {
   erp: string;
   kind: string;

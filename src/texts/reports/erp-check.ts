@@ -9,7 +9,7 @@ export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
   server: 'server',
   version: ({ version }: { version: string }): string => `server, version ${version}`,
   login: 'login and company',
-  loggedIn: ({ company, currency }: { company: number | string; currency: string }): string =>
+  loggedIn: ({ company, currency }: { company: string; currency: string }): string =>
     `login and company ${company} (${currency})`,
   currency: 'currency',
   accounts: 'accounts',
@@ -49,6 +49,8 @@ export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
   checkOdooLogin:
     'Check that Odoo is running. Check erp.url, erp.database, the user, the password or API key, and erp.company.',
   checkTrytonLogin: 'Check erp.database, erp.user, the password and erp.company.',
+  checkNetvisorLogin:
+    'Check erp.url, erp.company, erp.user, erp.api_key, erp.client_id, erp.client_secret and the clock of this machine.',
   checkProcountorLogin: 'Check erp.url, erp.client_id, erp.client_secret, erp.api_key and erp.company.',
   checkXeroLogin: 'Check erp.client_id, erp.client_secret and erp.company, and the scopes of the app.',
   tested: ({ erp, version }: { erp: string; version: string }): string => `vetledger is tested with ${erp} ${version}`,
@@ -127,9 +129,9 @@ export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
   locked: ({ lock }: { lock: string }): string => `it is locked (${lock})`,
   unlock: ({ erp }: { erp: string }): string => `Unlock it in ${erp}, or set erp.from to a later date.`,
   noPeriod: ({ erp }: { erp: string }): string => `${erp} has none`,
-  createPeriod: 'Create the fiscal year and its periods in Tryton.',
+  createPeriod: ({ erp }: { erp: string }): string => `Create the fiscal year and its periods in ${erp}.`,
   periodClosed: ({ period }: { period: string }): string => `${period} is closed`,
-  openPeriod: 'Open it in Tryton, or set erp.from to a later date.',
+  openPeriod: ({ erp }: { erp: string }): string => `Open it in ${erp}, or set erp.from to a later date.`,
 
   // Drafts
   nothingPosted: 'not tried: nothing is posted yet',
@@ -151,6 +153,8 @@ export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
   reverseMove: 'Reverse it in Tryton, and do not deliver to this server.',
   noClosedPeriod: 'not tried: Tryton has no closed period',
   tookClosed: ({ period }: { period: string }): string => `Tryton accepted a draft in ${period}, which is closed`,
+  tookUnknownAccount: ({ account, id }: { account: string; id: string }): string =>
+    `Netvisor accepted the voucher ${id} on account ${account}, which does not exist. vetledger invalidated it.`,
   doNotDeliver: 'Do not deliver to this server.',
   correctInErp: ({ erp }: { erp: string }): string => `Correct the cause in ${erp}; the message names it.`,
   correctOrGiveRight: ({ erp, right }: { erp: string; right: string }): string =>

@@ -8,9 +8,10 @@ import { LimitsLeft } from '../../../src/erp/targets/api/limits-left.ts';
 import { readJson, stringifyJson } from '../../../src/records/json.ts';
 
 const received: { verb?: string; url?: string; type?: string; body: string }[] = [];
+let answered: { headers?: Record<string, string>; body: string | Uint8Array } = { body: '{}' };
 const server = createServer(async (message: IncomingMessage, response) => {
   let body = '';
-  for await (const chunk of message) body += chunk;
+  for await (const chunk of message) body += Buffer.from(chunk).toString('latin1');
   const { method: verb, url, headers } = message;
   received.push({
     ...(verb && { verb }),
@@ -18,7 +19,7 @@ const server = createServer(async (message: IncomingMessage, response) => {
     ...(headers['content-type'] && { type: headers['content-type'] }),
     body,
   });
-  response.writeHead(200, { 'x-daylimit-remaining': '17' }).end('{}');
+  response.writeHead(200, { 'x-daylimit-remaining': '17', ...answered.headers }).end(answered.body);
 });
 let http: ErpHttp;
 beforeAll(async () => {
@@ -74,6 +75,38 @@ describe('a request to an ERP', () => {
     expect(left.take()).toEqual([]);
     left.note({ headers: { 'x-daylimit-remaining': '-1', 'x-minlimit-remaining': ['3', '4'] } });
     expect(left.take()).toEqual([]);
+  });
+});
+
+describe('the encoding', () => {
+  const { signal } = new AbortController();
+  const get = { verb: 'GET', path: '/r', headers: {}, body: '', method: 'test' } as const;
+
+  test('of a body is the one that the request names', async () => {
+    received.length = 0;
+    const headers = { 'content-type': 'text/xml' };
+    const sent = { path: '/r', headers, body: '<a>Hyvää €</a>', encoding: 'iso-8859-15', method: 'test' } as const;
+    await http.send(sent, { signal });
+    expect(received).toMatchObject([{ type: 'text/xml', body: '<a>Hyv\xe4\xe4 \xa4</a>' }]);
+  });
+
+  test('of an address with a query is as it was given', async () => {
+    received.length = 0;
+    await http.send({ ...get, path: '/r?ids=1,2' }, { signal });
+    expect(received).toMatchObject([{ url: '/api/r?ids=1,2' }]);
+  });
+
+  const euro = Uint8Array.of(0xa4);
+  const declared = (name: string) => Buffer.concat([Buffer.from(`<?xml version="1.0" encoding="${name}"?>`), euro]);
+  test.each([
+    ['a header', { 'content-type': 'text/xml; charset=ISO-8859-15' }, euro, '€'],
+    ['an XML declaration', {}, declared('iso-8859-15'), '€'],
+    ['a header before a declaration', { 'content-type': 'text/xml; charset="latin1"' }, declared('iso-8859-15'), '¤'],
+    ['neither', {}, Buffer.from('€'), '€'],
+    ['an unknown name', { 'content-type': 'text/xml; charset=ebcdic-37' }, Buffer.from('€'), '€'],
+  ])('of an answer is in %s', async (_, headers, body, text) => {
+    answered = { headers, body };
+    expect((await http.send(get, { signal })).text.at(-1)).toBe(text);
   });
 });
 

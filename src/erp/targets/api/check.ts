@@ -196,6 +196,7 @@ class Check<W extends RecordTypes> {
 
   /** Creates and deletes drafts as a delivery does, and tries entries that the ERP must refuse. */
   async *drafts(): AsyncGenerator<CheckResult> {
+    if (this.#checks.drafts === undefined) return;
     const trials = this.#checks.drafts(this.#found, this.#drafts);
     if ('message' in trials) {
       yield wrong(erpCheckTexts.drafts, trials.message, trials.todo);

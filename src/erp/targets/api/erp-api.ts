@@ -129,11 +129,8 @@ export interface ErpReader extends Pick<ErpTarget, 'read'> {
    * `provedPages`. Absent if the ERP can search for keys.
    */
   scan?(range: ScanRange, request: RequestOptions): AsyncIterable<readonly ScannedEntry[]>;
-  /**
-   * A page of entries, by id after `after`, whose text may name a unit of the installation. An empty page is the last
-   * one.
-   */
-  keyed(which: KeyedQuery, request: RequestOptions): Promise<KeyedText[]>;
+  /** A page of entries whose text may name a unit of the installation. `next` is as in KeyedPage. */
+  keyed(which: KeyedQuery, request: RequestOptions): Promise<{ texts: KeyedText[]; next: string | null }>;
 }
 
 /** Matches lines, or undoes it. The caller has checked that this is allowed. */
@@ -146,11 +143,8 @@ export interface LineMatching<W extends RecordTypes> {
   unmatch(lines: readonly W['line'][], request: WriteOptions): Promise<void>;
 }
 
-/**
- * An entry without its lines. `text` may contain our key. `next`: on the last entry of a page, the value of `after` for
- * the next page, and null on the last page; absent if it is the id.
- */
-export type KeyedText = Omit<KeyedEntry, 'key' | 'unitId'> & { text: string; next?: string | null };
+/** An entry without its lines. `text` may contain our key. */
+export type KeyedText = Omit<KeyedEntry, 'key' | 'unitId'> & { text: string };
 
 /**
  * The part of a target that differs between ERPs with an API. target.ts, resolve.ts and check.ts contain what is common
@@ -212,8 +206,8 @@ export interface ErpChecks<W extends RecordTypes> {
   taxResult?(name: string, tax: W['tax']): CheckResult;
   /** Checks that entries may be posted on the plan's dates. */
   days: CheckStep;
-  /** The trials with drafts, or the reason why drafts cannot be tried. */
-  drafts(found: FoundRecords<W>, drafts: Drafts): DraftTrials<W> | { message: string; todo: string };
+  /** The trials with drafts, or the reason why drafts cannot be tried. Absent if the ERP has no drafts. */
+  drafts?(found: FoundRecords<W>, drafts: Drafts): DraftTrials<W> | { message: string; todo: string };
 }
 
 /** A part of a check. An ErpError becomes its result. */

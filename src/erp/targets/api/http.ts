@@ -8,8 +8,10 @@ import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../.
 import { connectionTexts } from '../../../texts/connections.ts';
 import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import type { ErrorPattern } from '../../capabilities.ts';
+import { type CodePage, encode } from '../../code-pages.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
+import { decoded } from './decode.ts';
 import { explain, safeText } from './explain.ts';
 
 const connectMs = 10_000;
@@ -42,8 +44,10 @@ export interface ErpRequest {
   /** Parameters of the address. */
   query?: Record<string, string>;
   headers: Record<string, string>;
-  /** A JSON text; empty if the request has no body. */
+  /** The text of the body; empty if the request has none. JSON unless `headers` name another type. */
   body: string;
+  /** The encoding of the body. UTF-8 if absent. */
+  encoding?: CodePage;
   /** Name of the request in the log. */
   method: string;
 }
@@ -68,7 +72,6 @@ export class ErpHttp {
       retry: { limit: 0 },
       followRedirect: false,
       throwHttpErrors: false,
-      responseType: 'text',
       timeout: {
         lookup: connectMs,
         connect: connectMs,
@@ -82,7 +85,8 @@ export class ErpHttp {
 
   /** Sends a request once. Throws NoAnswer, or the signal's reason. */
   async send(request: ErpRequest, { signal }: Pick<RequestOptions, 'signal'>): Promise<Answer> {
-    const { verb = 'POST', path, query = {}, headers, body, method } = request;
+    const { verb = 'POST', path, query, headers, body, encoding, method } = request;
+    const sent = encoding === undefined ? body : Buffer.from(encode(body, encoding));
     signal.throwIfAborted();
     const stop = new AbortController();
     const giveUp = () => stop.abort(signal.reason);
@@ -91,14 +95,16 @@ export class ErpHttp {
     const id = randomUUID().slice(0, 8);
     try {
       const answering = this.#http(`${this.#url}${path}`, {
-        ...{ method: verb, searchParams: query, signal: stop.signal },
-        ...(body.length > 0 && { body }),
+        ...{ method: verb, signal: stop.signal, responseType: 'buffer' },
+        ...(query && { searchParams: query }),
+        ...(body.length > 0 && { body: sent }),
         headers: body.length > 0 ? { 'content-type': 'application/json', ...headers } : headers,
       });
       answering.on('downloadProgress', ({ transferred }) => {
         if (transferred > maxBytes) stop.abort(new TooLarge());
       });
-      const { statusCode: status, body: text, headers: answered } = await answering;
+      const { statusCode: status, body: bytes, headers: answered } = await answering;
+      const text = decoded(bytes, answered['content-type']);
       const ids = requestIds(id, answered);
       const ms = Math.round(performance.now() - begun);
       this.#log.debug({ ...ids, method, status, bytes: body.length, ms }, this.#name);
@@ -180,7 +186,7 @@ const firstServerError = 500;
 export function pageError(answer: Answer, patterns: readonly ErrorPattern[]): ErpError {
   const { status, text } = answer;
   const page = pageText(text);
-  if (status === 200) return new ErpError('doubt', erpAnswerTexts.notJson({ page: safeText(page) }));
+  if (status === 200) return new ErpError('doubt', erpAnswerTexts.notTheFormat({ page: safeText(page) }));
   const { means, problem } = explain({ http: status, code: null, text: page }, patterns);
   const saysNo = status >= firstRefusal && status < firstServerError && status !== requestTimeout;
   const isKnownRefusal = problem !== null && (means !== 'doubt' || saysNo);

@@ -14,7 +14,8 @@ export const longestText = 200;
 export function keyedText({ description, reference, unitId, key }: ErpEntry, longest?: number): string {
   const number = reference !== null && !description.includes(reference) ? `${reference} ` : '';
   const end = ` · ${unitId} ${keyText(key)}`;
-  const most = longest === undefined ? longestText : Math.max(0, longest - end.length);
+  // A text that is cut ends with an ellipsis.
+  const most = longest === undefined ? longestText : Math.max(0, longest - end.length - 1);
   return `${clip(visible(`${number}${description}`), most)}${end}`;
 }
 

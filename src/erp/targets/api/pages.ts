@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../records/json.ts';
 import type { FoundEntry } from '../../erp-entry.ts';
+import type { KeyedText } from './erp-api.ts';
 import { asId, readAs, wholeNumber } from './form.ts';
 
 /** Reads pages of records in the order of their ids, until a page is not full. `page` reads the records after an id. */
@@ -80,4 +81,9 @@ export async function withoutGone(
   if (empty.length === 0) return entries;
   const still = new Set((await readExisting(empty)).map(({ id }) => String(id)));
   return entries.filter(({ id, lines }) => lines.length > 0 || still.has(id));
+}
+
+/** A page of entries in the order of their ids. An empty page is the last one. */
+export function pageById(texts: KeyedText[]): { texts: KeyedText[]; next: string | null } {
+  return { texts, next: texts.at(-1)?.id ?? null };
 }

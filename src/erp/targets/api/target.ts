@@ -100,13 +100,12 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
   }
 
   async keyed(which: KeyedQuery, request: RequestOptions): Promise<KeyedPage> {
-    const page = await this.#api.reader.keyed(which, request);
-    const entries = page.flatMap(({ text, next: _, ...entry }) => {
+    const { texts, next } = await this.#api.reader.keyed(which, request);
+    const entries = texts.flatMap(({ text, ...entry }) => {
       const named = unitAndKeyIn(text);
       return named === null ? [] : [{ ...entry, ...named }];
     });
-    const last = page.at(-1);
-    return { entries, next: last?.next === undefined ? (last?.id ?? null) : last.next, isComplete: true };
+    return { entries, next, isComplete: true };
   }
 
   create(entries: readonly ErpEntry[], request: WriteOptions): Promise<Map<string, string>> {

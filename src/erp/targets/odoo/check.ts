@@ -43,7 +43,7 @@ export class OdooChecks implements ErpChecks<OdooRecords> {
     const name = erpCheckTexts.version({ version: String(version) });
     const tested = erpCheckTexts.testedUpTo({ erp: 'Odoo', version: newestMeasured });
     yield version <= newestMeasured ? right(name) : wrong(name, tested, erpCheckTexts.tryOnCopy);
-    yield right(erpCheckTexts.loggedIn({ company: companyId, currency }));
+    yield right(erpCheckTexts.loggedIn({ company: String(companyId), currency }));
     return currency;
   }
 

@@ -2,10 +2,10 @@ import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import type { FoundEntry } from '../../erp-entry.ts';
 import type { ErpBooks, KeyedQuery, LinesOnly, RequestOptions } from '../../port.ts';
-import type { ErpReader, KeyedText, KeyLookUp, LineState } from '../api/erp-api.ts';
+import type { ErpReader, KeyLookUp, LineState } from '../api/erp-api.ts';
 import { asId, asList, asRecord, idOf, readAs } from '../api/form.ts';
 import { anyKey, keyedLike, keyText } from '../api/keyed-text.ts';
-import { allOf, pagesById, partsOf, withoutGone } from '../api/pages.ts';
+import { allOf, pageById, pagesById, partsOf, withoutGone } from '../api/pages.ts';
 import type { OdooCalls } from './calls.ts';
 import { externalIdsOf, findExternalIds, maySearch, moveIdOf } from './external-ids.ts';
 import { analyticIdsIn, distributionIn, foundEntries, lineState, numberAndState, readFields } from './moves.ts';
@@ -78,7 +78,10 @@ export class OdooReader implements ErpReader {
   }
 
   /** Moves whose reference names a unit of the installation and has a key of our form, without their lines. */
-  async keyed({ installation, changedSince, after }: KeyedQuery, request: RequestOptions): Promise<KeyedText[]> {
+  async keyed(
+    { installation, changedSince, after }: KeyedQuery,
+    request: RequestOptions,
+  ): ReturnType<ErpReader['keyed']> {
     const { companyId } = await this.#calls.company(request);
     const domain: JsonValue[] = [
       ['company_id', '=', companyId],
@@ -88,12 +91,14 @@ export class OdooReader implements ErpReader {
     const fields = ['name', 'state', 'date', 'ref'];
     const moves = await this.#calls.page(move, { domain, fields, after: Number(after ?? 0) }, request);
     return readAs(null, () =>
-      moves.map((record) => ({
-        id: String(asId(record.id)),
-        text: asTextOrNull(record.ref ?? null) ?? '',
-        ...numberAndState(record),
-        date: asDate(record.date),
-      })),
+      pageById(
+        moves.map((record) => ({
+          id: String(asId(record.id)),
+          text: asTextOrNull(record.ref ?? null) ?? '',
+          ...numberAndState(record),
+          date: asDate(record.date),
+        })),
+      ),
     );
   }
 

@@ -37,7 +37,7 @@ export class ProcountorChecks implements ErpChecks<ProcountorRecords> {
   async *connection(): AsyncGenerator<CheckResult, string | null> {
     try {
       const { id, currency } = await this.#checked.connection.company(this.#request);
-      yield right(erpCheckTexts.loggedIn({ company: Number.parseInt(id, 10), currency }));
+      yield right(erpCheckTexts.loggedIn({ company: id, currency }));
       return currency;
     } catch (error) {
       yield failed(erpCheckTexts.login, error, erpCheckTexts.checkProcountorLogin);
@@ -59,8 +59,8 @@ export class ProcountorChecks implements ErpChecks<ProcountorRecords> {
         return right(name);
       }
       return obstacle === 'missing'
-        ? wrong(name, erpCheckTexts.noPeriod({ erp: 'Procountor' }), erpCheckTexts.createPeriod)
-        : wrong(name, erpCheckTexts.periodClosed({ period: date }), erpCheckTexts.openPeriod);
+        ? wrong(name, erpCheckTexts.noPeriod({ erp: 'Procountor' }), erpCheckTexts.createPeriod({ erp: 'Procountor' }))
+        : wrong(name, erpCheckTexts.periodClosed({ period: date }), erpCheckTexts.openPeriod({ erp: 'Procountor' }));
     });
   }
 
@@ -70,7 +70,10 @@ export class ProcountorChecks implements ErpChecks<ProcountorRecords> {
   ): DraftTrials<ProcountorRecords> | { message: string; todo: string } {
     const day = this.#openDay;
     if (day === null)
-      return { message: erpCheckTexts.noPeriod({ erp: 'Procountor' }), todo: erpCheckTexts.createPeriod };
+      return {
+        message: erpCheckTexts.noPeriod({ erp: 'Procountor' }),
+        todo: erpCheckTexts.createPeriod({ erp: 'Procountor' }),
+      };
     return {
       left: (request) => this.#left(request),
       accounts: () => found.accounts,

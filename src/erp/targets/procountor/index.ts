@@ -2,11 +2,11 @@ import type { ProcountorConfig } from '../../../config/erp.ts';
 import { erpRecordFindings, procountorTerms } from '../../../texts/findings/erp-records.ts';
 import { companyOf } from '../../company.ts';
 import type { ErpEntry } from '../../erp-entry.ts';
-import type { CheckPlan, ErpPeriods, ErpTarget, RequestOptions } from '../../port.ts';
+import type { CheckPlan, ErpBooks, ErpPeriods, ErpTarget, RequestOptions } from '../../port.ts';
 import type { ErpApi, Fault, ResolvedEntry } from '../api/erp-api.ts';
 import { asId, asList, asRecord, asText, idOf, readAs, writtenAs } from '../api/form.ts';
 import { ApiTarget } from '../api/target.ts';
-import { ProcountorBooks } from './books.ts';
+import { procountorBooks } from './books.ts';
 import { procountorCapabilities } from './capabilities.ts';
 import { ProcountorChecks } from './check.ts';
 import { ProcountorConnection, type ProcountorPorts } from './connection.ts';
@@ -24,14 +24,14 @@ class ProcountorApi implements ErpApi<ProcountorRecords> {
   readonly terms = procountorTerms;
   readonly records: ProcountorNames;
   readonly reader: ProcountorReader;
-  readonly books: ProcountorBooks;
+  readonly books: ErpBooks;
   readonly #connection: ProcountorConnection;
 
   constructor(config: ProcountorConfig, ports: ProcountorPorts) {
     this.#connection = new ProcountorConnection(config, ports);
     this.records = new ProcountorNames(this.#connection, ports.clock);
     this.reader = new ProcountorReader(this.#connection, this.records);
-    this.books = new ProcountorBooks(this.reader);
+    this.books = procountorBooks(this.reader);
   }
 
   company(request: RequestOptions): Promise<{ id: string; currency: string }> {

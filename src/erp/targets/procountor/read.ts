@@ -4,7 +4,7 @@ import type { FoundEntry } from '../../erp-entry.ts';
 import { ErpError, type KeyedQuery, type RequestOptions } from '../../port.ts';
 import type { ErpReader, KeyedText, ScanRange } from '../api/erp-api.ts';
 import { asId, asList, asRecord, asText, idOf, readAs, wrongForm } from '../api/form.ts';
-import { partsOf, provedPages } from '../api/pages.ts';
+import { pageById, partsOf, provedPages } from '../api/pages.ts';
 import { receiptType } from './codes.ts';
 import type { ProcountorConnection } from './connection.ts';
 import type { ProcountorNames } from './names.ts';
@@ -47,12 +47,15 @@ export class ProcountorReader implements ErpReader {
     });
   }
 
-  async keyed({ installation, changedSince, after }: KeyedQuery, request: RequestOptions): Promise<KeyedText[]> {
+  async keyed(
+    { installation, changedSince, after }: KeyedQuery,
+    request: RequestOptions,
+  ): ReturnType<ErpReader['keyed']> {
     const query = changedSince === null ? {} : { versionStartDate: sinceADayBefore(changedSince) };
     const page = await this.#page(query, after, request);
     const mark = `· ${installation}/`;
     // The next page begins after the last receipt of this one, so none is left out.
-    return page.map((each) => (each.text.includes(mark) ? each : { ...each, text: '' }));
+    return pageById(page.map((each) => (each.text.includes(mark) ? each : { ...each, text: '' })));
   }
 
   /**

@@ -56,7 +56,7 @@ export class TrytonChecks implements ErpChecks<TrytonRecords> {
     }
     try {
       const { companyId, currency } = await calls.company(this.#request);
-      yield right(erpCheckTexts.loggedIn({ company: companyId, currency }));
+      yield right(erpCheckTexts.loggedIn({ company: String(companyId), currency }));
       return currency;
     } catch (error) {
       yield failed(erpCheckTexts.login, error, erpCheckTexts.checkTrytonLogin);
@@ -92,9 +92,9 @@ export class TrytonChecks implements ErpChecks<TrytonRecords> {
       const period = this.#periods.find(({ from, through }) => from <= date && date <= through);
       const name = erpCheckTexts.period({ date });
       if (period === undefined)
-        return wrong(name, erpCheckTexts.noPeriod({ erp: 'Tryton' }), erpCheckTexts.createPeriod);
+        return wrong(name, erpCheckTexts.noPeriod({ erp: 'Tryton' }), erpCheckTexts.createPeriod({ erp: 'Tryton' }));
       const closed = erpCheckTexts.periodClosed({ period: period.name });
-      return period.isOpen ? right(name) : wrong(name, closed, erpCheckTexts.openPeriod);
+      return period.isOpen ? right(name) : wrong(name, closed, erpCheckTexts.openPeriod({ erp: 'Tryton' }));
     });
   }
 
@@ -226,7 +226,7 @@ export class TrytonChecks implements ErpChecks<TrytonRecords> {
 
   async #make({ journalId, period, day }: At, lines: JsonObject[]): Promise<string[]> {
     const { companyId } = await this.#checked.calls.company(this.#request);
-    const move = { company: companyId, journal: journalId, period: period.id, date: toDate(day) };
+    const move = { company: String(companyId), journal: journalId, period: period.id, date: toDate(day) };
     const values = [[{ ...move, description: erpCheckTexts.draftMark, lines: [['create', lines]] }]];
     return idsOf(await this.#call('writes', 'model.account.move.create', values)).map(String);
   }

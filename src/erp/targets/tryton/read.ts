@@ -2,10 +2,10 @@ import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import type { FoundEntry } from '../../erp-entry.ts';
 import type { ErpBooks, KeyedQuery, LinesOnly, RequestOptions } from '../../port.ts';
-import type { ErpReader, KeyedText, KeyLookUp } from '../api/erp-api.ts';
+import type { ErpReader, KeyLookUp } from '../api/erp-api.ts';
 import { asId, asText, idOf, readAs } from '../api/form.ts';
 import { anyKey, keyedLike, keyText } from '../api/keyed-text.ts';
-import { allOf, pagesById, partsOf, withoutGone } from '../api/pages.ts';
+import { allOf, pageById, pagesById, partsOf, withoutGone } from '../api/pages.ts';
 import type { TrytonCalls } from './calls.ts';
 import { foundEntries, lineState, type MoveParts, readFields } from './moves.ts';
 import type { TrytonLine } from './names.ts';
@@ -60,7 +60,10 @@ export class TrytonReader implements ErpReader {
   }
 
   /** Moves whose description names a unit of the installation and has a key of our form, without their lines. */
-  async keyed({ installation, changedSince, after }: KeyedQuery, request: RequestOptions): Promise<KeyedText[]> {
+  async keyed(
+    { installation, changedSince, after }: KeyedQuery,
+    request: RequestOptions,
+  ): ReturnType<ErpReader['keyed']> {
     const { companyId } = await this.#calls.company(request);
     const domain: JsonValue[] = [
       ['company', '=', companyId],
@@ -70,13 +73,15 @@ export class TrytonReader implements ErpReader {
     const fields = ['number', 'state', 'date', 'description'];
     const moves = await this.#calls.page(move, { domain, fields, after: Number(after ?? 0) }, request);
     return readAs(null, () =>
-      moves.map((record) => ({
-        id: String(asId(record.id)),
-        text: asTextOrNull(record.description ?? null) ?? '',
-        number: asTextOrNull(record.number ?? null),
-        state: record.state === 'posted' ? 'posted' : 'draft',
-        date: asDate(record.date ?? null),
-      })),
+      pageById(
+        moves.map((record) => ({
+          id: String(asId(record.id)),
+          text: asTextOrNull(record.description ?? null) ?? '',
+          number: asTextOrNull(record.number ?? null),
+          state: record.state === 'posted' ? 'posted' : 'draft',
+          date: asDate(record.date ?? null),
+        })),
+      ),
     );
   }
 

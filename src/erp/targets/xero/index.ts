@@ -5,11 +5,11 @@ import { erpRecordFindings, xeroTerms } from '../../../texts/findings/erp-record
 import type { Capabilities } from '../../capabilities.ts';
 import { companyOf } from '../../company.ts';
 import type { ErpEntry, ErpLine } from '../../erp-entry.ts';
-import type { CheckPlan, ErpPeriods, ErpTarget, RequestOptions, WriteOptions } from '../../port.ts';
+import type { CheckPlan, ErpBooks, ErpPeriods, ErpTarget, RequestOptions, WriteOptions } from '../../port.ts';
 import type { ErpApi, Fault, ResolvedEntry } from '../api/erp-api.ts';
 import { readAs } from '../api/form.ts';
+import { SummedBooks } from '../api/summed-books.ts';
 import { ApiTarget } from '../api/target.ts';
-import { XeroBooks } from './books.ts';
 import { xeroCapabilities } from './capabilities.ts';
 import { XeroChecks } from './check.ts';
 import { XeroConnection, type XeroPorts } from './connection.ts';
@@ -29,7 +29,8 @@ class XeroApi implements ErpApi<XeroRecords> {
   readonly terms = xeroTerms;
   readonly records: XeroNames;
   readonly reader: XeroReader;
-  readonly books: XeroBooks;
+  /** The manual journals. Invoices and payments that people enter in Xero are not among them. */
+  readonly books: ErpBooks;
   readonly #connection: XeroConnection;
 
   constructor(config: XeroConfig, ports: XeroPorts) {
@@ -39,7 +40,7 @@ class XeroApi implements ErpApi<XeroRecords> {
     this.#connection = new XeroConnection(config, ports);
     this.records = new XeroNames(this.#connection, ports.clock);
     this.reader = new XeroReader(this.#connection, this.records);
-    this.books = new XeroBooks(this.reader);
+    this.books = new SummedBooks((which, options) => this.reader.entries(which, options));
   }
 
   company(request: RequestOptions): Promise<{ id: string; currency: string }> {

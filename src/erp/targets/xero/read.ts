@@ -2,7 +2,7 @@ import type { JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import type { FoundEntry } from '../../erp-entry.ts';
 import { ErpError, type KeyedQuery, type RequestOptions } from '../../port.ts';
-import type { ErpReader, KeyedText, ScannedEntry, ScanRange } from '../api/erp-api.ts';
+import type { ErpReader, ScannedEntry, ScanRange } from '../api/erp-api.ts';
 import { asId, asRecord, asText, readAs, wholeNumber, wrongForm } from '../api/form.ts';
 import { type ListedPage, provedPages } from '../api/pages.ts';
 import type { XeroConnection } from './connection.ts';
@@ -77,19 +77,20 @@ export class XeroReader implements ErpReader {
    * The journals in the order of their changes. `after` contains a time and a page: the next page begins at the last
    * change of this one, so a journal that changes meanwhile is seen again later.
    */
-  async keyed({ installation, changedSince, after }: KeyedQuery, request: RequestOptions): Promise<KeyedText[]> {
+  async keyed(
+    { installation, changedSince, after }: KeyedQuery,
+    request: RequestOptions,
+  ): ReturnType<ErpReader['keyed']> {
     const since = changedSince && new Date(changedSince.getTime() - dayMs);
     const [from, number] = after === null ? [since, 1] : positionIn(after);
     const { items, isLast } = await this.#page({ changedSince: from }, number, request);
     const last = items.at(-1);
-    if (last === undefined) return [];
+    if (last === undefined) return { texts: [], next: null };
     const begin = new Date(last.changedAt.getTime() - secondMs);
     const isLater = from === null || begin > from;
     const next = isLast ? null : isLater ? `${begin.toISOString()}/1` : `${from.toISOString()}/${number + 1}`;
     const mark = `· ${installation}/`;
-    const keyed = items.flatMap(keyedOf).filter(({ text }) => text.includes(mark));
-    const end = { id: last.id, text: '', number: null, state: 'draft', date: last.date, next } as const;
-    return [...keyed, end];
+    return { texts: items.flatMap(keyedOf).filter(({ text }) => text.includes(mark)), next };
   }
 
   /** Pages of journals. Throws ListChanged if they may lack one. */

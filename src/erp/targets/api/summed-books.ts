@@ -1,17 +1,22 @@
 import { type Money, zero } from '../../../domain/money.ts';
 import type { FoundEntry } from '../../erp-entry.ts';
 import type { ErpBooks, RequestOptions } from '../../port.ts';
-import type { XeroReader } from './read.ts';
+
+/** Pages of the entries in a range of dates; with `changedSince`, only those changed since then. */
+export type EntryPages = (
+  which: Omit<Parameters<ErpBooks['entries']>[0], 'accounts'>,
+  request: RequestOptions,
+) => AsyncIterable<FoundEntry[]>;
 
 /**
- * The manual journals of an organisation. Invoices and payments that people enter in Xero are not among them. Each
- * method throws ErpError. A copy of a journal keeps our key in its narration, so copies need no search of their own.
+ * The books of an ERP whose entries are read and added up here. For an ERP in which a copy of an entry keeps our key, so
+ * copies need no search.
  */
-export class XeroBooks implements ErpBooks {
-  readonly #reader: XeroReader;
+export class SummedBooks implements ErpBooks {
+  readonly #pages: EntryPages;
 
-  constructor(reader: XeroReader) {
-    this.#reader = reader;
+  constructor(pages: EntryPages) {
+    this.#pages = pages;
   }
 
   async balances(
@@ -20,7 +25,7 @@ export class XeroBooks implements ErpBooks {
   ): ReturnType<ErpBooks['balances']> {
     const balances = new Map<string, Money>();
     let entries = 0;
-    for await (const page of this.#reader.entries({ ...range, changedSince: null }, request)) {
+    for await (const page of this.#pages({ ...range, changedSince: null }, request)) {
       for (const { state, lines } of page) {
         if (state !== 'posted') continue;
         entries += 1;
@@ -34,6 +39,6 @@ export class XeroBooks implements ErpBooks {
   }
 
   async *entries(which: Parameters<ErpBooks['entries']>[0], request: RequestOptions): AsyncGenerator<FoundEntry[]> {
-    for await (const page of this.#reader.entries(which, request)) yield page.filter(({ state }) => state !== 'draft');
+    for await (const page of this.#pages(which, request)) yield page.filter(({ state }) => state !== 'draft');
   }
 }
