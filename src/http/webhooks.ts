@@ -65,8 +65,8 @@ function createServer(options: ReceiverOptions): FastifyInstance {
   const app = fastify({
     bodyLimit,
     requestTimeout,
-    keepAliveTimeout: requestTimeout,
-    maxRequestsPerSocket: 100,
+    // A sender that kept its connection could send its next request just when this connection is closed for another client.
+    maxRequestsPerSocket: 1,
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     http: { maxHeaderSize, headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkEveryMs },
@@ -102,8 +102,7 @@ const details: Record<number, string> = {
 };
 
 function refuse(reply: FastifyReply, status: number): FastifyReply {
-  // Closing the connection discards the rest of the request.
-  reply.code(status).header('connection', 'close');
+  reply.code(status);
   if (status === 405) reply.header('allow', 'POST');
   if (status === 429) reply.header('retry-after', String(refusalEveryMs / 1000));
   return reply.send({ detail: details[status] ?? httpAnswers.refused });
