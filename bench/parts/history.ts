@@ -36,6 +36,7 @@ const entries = `
   insert into entry_party_name (installation, entry_id, party_code, name)
   select CLINIC, l.entry_id, l.party_code, 'Client ' || l.party_code from entry e join entry_line l on l.entry_id = e.id
   where e.installation = CLINIC and l.party_named;
+  insert into entry_mapping select CLINIC, '', count(*), min(seq), max(seq) from entry where installation = CLINIC;
   insert into account_day (installation, entry_date, place, account, role, department_id, dimension_1, debit, credit)
   select e.installation, e.entry_date, gen_random_uuid(), l.account, l.role, l.department_id, l.dimension_1,
     coalesce(sum(l.amount) filter (where l.side = 'debit'), 0), coalesce(sum(l.amount) filter (where l.side = 'credit'), 0)
@@ -157,6 +158,7 @@ const copied = [
     'entry_line',
     'entry_party_name',
     'account_day',
+    'entry_mapping',
     'mirror_record',
     'prepayment_balance',
     'document',

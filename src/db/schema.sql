@@ -352,6 +352,15 @@ create table entry_line (
 );
 CREATE INDEX entry_line_prepayment ON vetledger.entry_line USING btree (role, split_part(entry_id, '/'::text, 1)) WHERE (role = ANY (ARRAY['prepayment_liability'::text, 'prepayment_vat'::text]));
 
+create table entry_mapping (
+  installation bigint not null,
+  mapping_hash text not null,
+  entries bigint not null,
+  first_seq bigint not null,
+  last_seq bigint not null,
+  constraint entry_mapping_pkey PRIMARY KEY (installation, mapping_hash)
+);
+
 create table entry_party_name (
   installation bigint not null,
   entry_id text not null,
@@ -1355,6 +1364,10 @@ begin
   from added a cross join lateral (select * from entry_line own where own.entry_id = a.id offset 0) l
   group by a.installation, a.entry_date, l.account, l.role, l.department_id, l.dimension_1, l.dimension_2, l.dimension_3
   on conflict (installation, entry_date, place) do update set debit = d.debit + excluded.debit, credit = d.credit + excluded.credit;
+  insert into entry_mapping as m (installation, mapping_hash, entries, first_seq, last_seq)
+  select installation, coalesce(mapping_hash, ''), count(*), min(seq), max(seq) from added group by 1, 2 order by 1, 2
+  on conflict (installation, mapping_hash) do update set entries = m.entries + excluded.entries,
+    first_seq = least(m.first_seq, excluded.first_seq), last_seq = greatest(m.last_seq, excluded.last_seq);
   return null;
 end $function$;
 

@@ -65,6 +65,7 @@ export async function walkChains(
     (await otherAction(db, installation)) ??
     (await wrongReturn(db, installation)) ??
     (await wrongDay(db, installation)) ??
+    (await wrongMapping(db, installation)) ??
     (await wrongSettled(db, installation));
   return { broken, head: journal.head, entries: journal.entries, summaryHead: summaries.head };
 }
@@ -197,6 +198,22 @@ async function wrongDay(db: Connection, installation: InstallationId): Promise<B
   const found = await wrongAccountDay(db, installation);
   if (found === null) return null;
   return { seq: null, entryId: chainFindings.sumsOfDay(found), message: chainFindings.wrongSums };
+}
+
+/** Checks the stored number of entries under each mapping against the entries. */
+async function wrongMapping(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
+  const found = await maybeRow(
+    db,
+    { hash: text },
+    `select hash from (
+       select mapping_hash as hash, entries, first_seq, last_seq from entry_mapping where installation = ?
+       except
+       select coalesce(mapping_hash, ''), count(*), min(seq), max(seq) from entry where installation = ? group by 1
+     ) wrong order by hash limit 1`,
+    [installation, installation],
+  );
+  if (found === null) return null;
+  return { seq: null, entryId: chainFindings.entriesOfMapping(found), message: chainFindings.wrongEntries };
 }
 
 /** Checks the stored numbers of settled units, because lists show them. */

@@ -58,14 +58,13 @@ export function usedMappings(db: Connection, installation: InstallationId): Prom
       ...{ hash: nullable(text), version: nullable(text), approved_by: nullable(text), entries: integer },
       ...{ first_posted_at: instant, last_posted_at: instant, first_seq: integer, last_seq: integer },
     },
-    `select e.mapping_hash as hash, m.version, m.approved_by, e.entries, e.first_posted_at, e.last_posted_at,
-       e.first_seq, e.last_seq
-     from (
-       select mapping_hash, count(*)::int as entries, min(created_at) as first_posted_at,
-         max(created_at) as last_posted_at, min(seq) as first_seq, max(seq) as last_seq
-       from entry where installation = ? group by mapping_hash) e
-     left join mapping_content m on m.installation = ? and m.mapping_hash = e.mapping_hash
-     order by e.first_seq`,
-    [installation, installation],
+    `select nullif(u.mapping_hash, '') as hash, m.version, m.approved_by, u.entries, first.created_at as first_posted_at,
+       last.created_at as last_posted_at, u.first_seq, u.last_seq
+     from entry_mapping u
+     join entry first on first.installation = u.installation and first.seq = u.first_seq
+     join entry last on last.installation = u.installation and last.seq = u.last_seq
+     left join mapping_content m on m.installation = u.installation and m.mapping_hash = u.mapping_hash
+     where u.installation = ? order by u.first_seq`,
+    [installation],
   );
 }

@@ -82,29 +82,28 @@ export async function rowUses(
       first_date: nullable(text),
       last_date: nullable(text),
     },
-    // The text of an invoice is read once, not with each of its rows, and first, because most rows are older than `since`.
-    `with invoices as materialized (
+    // The text of an invoice is read once, not with each of its rows. Without `offset 0`, PostgreSQL may read the rows of all years.
+    `with recent as materialized (${recent('invoice')} and m.needs_rows), invoices as materialized (
        select i.id, ${idIn(ofInvoice.text(invoice.department))} as department,
          substring(${ofInvoice.text(invoice.invoice_date)} from ?) as day
-       from mirror_record i ${ofInvoice.join}
-       left join document d on d.installation = i.installation and d.kind = 'invoice' and d.id = i.id
-       where i.installation = ? and i.kind = 'invoice' and i.gone_at is null and i.needs_rows
-         and coalesce(d.state, '') <> 'before_start'
-         and coalesce(${ofInvoice.text(invoice.consolidated_invoices)}, '[]') in ('[]', '')
+       from recent i ${ofInvoice.join}
+       where i.state <> 'before_start' and coalesce(${ofInvoice.text(invoice.consolidated_invoices)}, '[]') in ('[]', '')
      ), seen as (
        select ${Object.entries(fieldOf)
          .map(([key, field]) => `${ofRow.text(field)} as ${key}`)
          .join(', ')}, i.department,
          ${ofRow.text(row.sum)} as net, ${ofRow.text(row.sum_vat)} as vat, ${ofRow.text(row.sum_total)} as gross, i.day
        from (select * from invoices where ${datedSince('day')}) i
-       join mirror_record r on r.installation = ? and r.kind = 'row' and r.parent_id = i.id and r.gone_at is null
+       cross join lateral (
+         select raw from mirror_record own
+         where own.installation = ? and own.kind = 'row' and own.parent_id = i.id and own.gone_at is null offset 0) r
        ${ofRow.join}
      )
      select ${keys}, department, count(*) as n, ${summed('net')} as net, ${summed('vat')} as vat, ${summed('gross')} as gross,
        bool_or(net ~ '[1-9]') as has_net, bool_or(vat ~ '[1-9]') as has_vat,
        min(day) as first_date, max(day) as last_date
      from seen group by ${keys}, department`,
-    [calendarDay, id, since, since, id, decimal, decimal, decimal],
+    [id, since, since, calendarDay, since, since, id, decimal, decimal, decimal],
   );
   return found.map((use) => ({
     account: named(use.account),
@@ -151,25 +150,26 @@ async function moneyUses(
       n: integer,
       paid: nullable(numeric),
     },
-    `with seen as (
-       select p.kind, p.id, ${ofPayment.text(payment.payment_type)} as type,
-         ${idIn(ofInvoice.text(invoice.department))} as department, ${ofPayment.text(payment.paid)} as paid,
+    `with payments as materialized (${recent('payment')}), prepayments as materialized (${recent('prepayment')}), seen as (
+       select p.state, p.kind, ${ofPayment.text(payment.payment_type)} as type,
+         of_invoice.department, ${ofPayment.text(payment.paid)} as paid,
          substring(${ofPayment.text(payment.date_added)} from ?) as day, coalesce(o.state, '') = 'before_start' as opening
-       from mirror_record p ${ofPayment.join}
-       left join (mirror_record i ${ofInvoice.join})
-         on i.installation = p.installation and i.kind = 'invoice' and i.id = p.parent_id
+       from payments p ${ofPayment.join}
+       left join lateral (
+         select ${idIn(ofInvoice.text(invoice.department))} as department from (
+           select raw from mirror_record own
+           where own.installation = p.installation and own.kind = 'invoice' and own.id = p.parent_id offset 0) i ${ofInvoice.join}
+       ) of_invoice on true
        left join document o on o.installation = p.installation and o.kind = 'invoice' and o.id = p.parent_id
-       where p.installation = ? and p.kind = 'payment' and p.gone_at is null
        union all
-       select p.kind, p.id, ${ofPrepayment.text(prepayment.payment_type)}, ${idIn(ofPrepayment.text(prepayment.department))},
+       select p.state, p.kind, ${ofPrepayment.text(prepayment.payment_type)}, ${idIn(ofPrepayment.text(prepayment.department))},
          ${ofPrepayment.text(prepayment.paid)}, substring(${ofPrepayment.text(prepayment.created)} from ?), false
-       from mirror_record p ${ofPrepayment.join} where p.installation = ? and p.kind = 'prepayment' and p.gone_at is null
+       from prepayments p ${ofPrepayment.join}
      )
-     select seen.kind, type, department, opening, count(*) as n, ${summed('paid')} as paid
-     from seen left join document d on d.installation = ? and d.kind = seen.kind and d.id = seen.id
-     where coalesce(d.state, '') not in ('before_start', 'not_money') and ${datedSince('day')}
-     group by seen.kind, type, department, opening`,
-    [calendarDay, id, calendarDay, id, decimal, id, since, since],
+     select kind, type, department, opening, count(*) as n, ${summed('paid')} as paid
+     from seen where state not in ('before_start', 'not_money') and ${datedSince('day')}
+     group by kind, type, department, opening`,
+    [id, since, since, id, since, since, calendarDay, calendarDay, decimal, since, since],
   );
   return found.map(({ type, n, paid, ...use }) => {
     const number = type === null ? null : parseMoney(type);
@@ -195,19 +195,16 @@ async function invoiceUses(
   const found = await rows(
     db,
     { department: nullable(integer), collector: bool, client: bool, n: integer, gross: nullable(numeric) },
-    `with seen as (
+    `with recent as materialized (${recent('invoice')} and m.needs_rows), seen as (
        select ${idIn(of.text(invoice.department))} as department,
          coalesce(${of.text(invoice.consolidated_invoices)}, '[]') not in ('[]', '') as collector,
          coalesce(${of.text(invoice.client)}, '') <> '' as client, ${of.text(invoice.total_with_vat)} as gross,
          substring(${of.text(invoice.invoice_date)} from ?) as day
-       from mirror_record i ${of.join}
-       left join document d on d.installation = i.installation and d.kind = 'invoice' and d.id = i.id
-       where i.installation = ? and i.kind = 'invoice' and i.gone_at is null and i.needs_rows
-         and coalesce(d.state, '') <> 'before_start'
+       from recent i ${of.join} where i.state <> 'before_start'
      )
      select department, collector, client, count(*) as n, ${summed('gross')} as gross
      from seen where ${datedSince('day')} group by department, collector, client`,
-    [calendarDay, id, decimal, since, since],
+    [id, since, since, calendarDay, decimal, since, since],
   );
   return found.map(({ n, gross, ...use }) => ({ ...use, count: n, gross: moneyOf(gross) }));
 }
@@ -237,6 +234,17 @@ function recordFields(raw: string, alias: string, fields: readonly string[]) {
  */
 function idIn(reference: string): string {
   return `substring(${reference} from '(\\?:^|[^0-9])(\\d{1,15})/*$')::bigint`;
+}
+
+/**
+ * SQL: the present records of a kind with the states of their documents. Its bindings are the installation and twice a day: documents
+ * that were judged with a day long before it are left out, so that the texts of old records are not read.
+ */
+function recent(kind: 'invoice' | 'payment' | 'prepayment'): string {
+  return `select m.installation, m.kind, m.id, m.parent_id, m.raw, coalesce(d.state, '') as state
+    from mirror_record m left join document d on d.installation = m.installation and d.kind = m.kind and d.id = m.id
+    where m.installation = ? and m.kind = '${kind}' and m.gone_at is null
+      and (?::date is null or d.document_date is null or d.document_date >= ?::date - 31)`;
 }
 
 /** SQL that keeps days from a day on. Both bindings are that day; null keeps all days, and rows without one. */

@@ -308,7 +308,7 @@ describe('a small clinic', () => {
     expect((await namesOf(installation))[0]).toMatch(/^\p{Lu}/u);
   });
 
-  test('changed sums of a day are found', async () => {
+  test('changed sums of a day, and a changed number of entries under a mapping, are found', async () => {
     expect(await verifyChain(db, id)).toBeNull();
     const sums = await rows(
       db,
@@ -320,6 +320,9 @@ describe('a small clinic', () => {
       { account: '1700', debit: '100' },
       { account: '3000', debit: '0' },
     ]);
+    await execute(owner, 'update entry_mapping set entries = entries + 1 where installation = ?', [id]);
+    expect((await verifyChain(db, id))?.message).toBe('it is not the number of these entries in the journal');
+    await execute(owner, 'update entry_mapping set entries = entries - 1 where installation = ?', [id]);
     await execute(owner, `update account_day set debit = 1 where installation = ? and account = '1700'`, [id]);
     expect(await verifyChain(db, id)).toMatchObject({ entryId: 'the sums of account 1700 on 2025-12-30' });
   });

@@ -906,6 +906,17 @@ create table account_day (
   primary key (installation, entry_date, place)
 );
 
+-- The entries that were posted under each mapping; the empty hash is none. They are added up like the days, and `ledger verify`
+-- compares them with the entries.
+create table entry_mapping (
+  installation bigint not null,
+  mapping_hash text not null,
+  entries bigint not null,
+  first_seq bigint not null,
+  last_seq bigint not null,
+  primary key (installation, mapping_hash)
+);
+
 -- Debits and credits of entries per day and place; the subquery per entry uses the key of the lines, as in the guards.
 create function add_to_days() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
 begin
@@ -917,6 +928,10 @@ begin
   from added a cross join lateral (select * from entry_line own where own.entry_id = a.id offset 0) l
   group by a.installation, a.entry_date, l.account, l.role, l.department_id, l.dimension_1, l.dimension_2, l.dimension_3
   on conflict (installation, entry_date, place) do update set debit = d.debit + excluded.debit, credit = d.credit + excluded.credit;
+  insert into entry_mapping as m (installation, mapping_hash, entries, first_seq, last_seq)
+  select installation, coalesce(mapping_hash, ''), count(*), min(seq), max(seq) from added group by 1, 2 order by 1, 2
+  on conflict (installation, mapping_hash) do update set entries = m.entries + excluded.entries,
+    first_seq = least(m.first_seq, excluded.first_seq), last_seq = greatest(m.last_seq, excluded.last_seq);
   return null;
 end $$;
 create trigger entry_in_days after insert on entry referencing new table as added

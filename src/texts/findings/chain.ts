@@ -43,6 +43,8 @@ export const chainFindings = catalogue('findings/chain.chainFindings', {
   sumsOfDay: ({ day, account }: Record<'day' | 'account', string>): string =>
     `the sums of account ${account} on ${day}`,
   wrongSums: 'they are not the sums of the lines in the journal',
+  entriesOfMapping: ({ hash }: { hash: string }): string => `the number of entries under mapping ${hash}`,
+  wrongEntries: 'it is not the number of these entries in the journal',
 
   // The numbers of settled entries that lists show
   settledOnDay: ({ day, state }: Record<'day' | 'state', string>): string =>
