@@ -27,6 +27,7 @@ export type ActionKind =
   | 'reconcile_books'
   | ('adopt_identity' | 'adopt_database' | 'erase_client')
   | ('approve_delivery' | 'retry_delivery' | 'undo_delivery' | 'acknowledge_batch' | 'adopt_entries')
+  | ('login_erp' | 'logout_erp')
   | ('add_user' | 'grant_role' | 'revoke_role' | 'renew_password' | 'disable_user' | 'link_user' | 'unlink_user')
   | ('pause_windows' | 'resume_windows' | 'cancel_windows' | 'nudge_windows')
   | ('price_windows' | 'replay_windows' | 'backfill_windows')

@@ -95,13 +95,22 @@ export class CommandContext {
 
   /** Asks on the terminal. Null if there is no terminal. Only `yes` or `y` means yes, and the same in the language. */
   async confirm(question: string): Promise<boolean | null> {
-    const { stdin, stderr, asks = stderr, signal } = this.io;
     const { hint, yes } = this.show(() => ({ ...answerTexts }));
+    const answer = await this.#answerTo(`${shown(question, this.language)} ${hint} `);
+    return answer === null ? null : agreeing(answer, 'yes') || agreeing(answer, yes);
+  }
+
+  /** Asks for a line of text on the terminal. Null if there is no terminal. */
+  ask(question: string): Promise<string | null> {
+    return this.#answerTo(`${shown(question, this.language)} `);
+  }
+
+  async #answerTo(question: string): Promise<string | null> {
+    const { stdin, stderr, asks = stderr, signal } = this.io;
     if (stdin?.isTTY !== true) return null;
     const lines = createInterface({ input: stdin, output: asks });
     try {
-      const answer = await lines.question(`${shown(question, this.language)} ${hint} `, { signal });
-      return agreeing(answer, 'yes') || agreeing(answer, yes);
+      return await lines.question(question, { signal });
     } finally {
       lines.close();
     }

@@ -73,6 +73,8 @@ const commands: Listed[] = [
   ],
   ['erp', 'the ERP of an installation'],
   ['erp check', 'check in the ERP everything that entries require', () => import('./commands/erp-check.ts')],
+  ['erp login', 'log in to the company in the ERP, with a browser', () => import('./commands/erp-login.ts')],
+  ['erp logout', 'end the login to the company in the ERP', () => import('./commands/erp-logout.ts')],
   [
     'reconcile',
     'check the equations E1-E10 over the whole books; exit code 1 on a difference',

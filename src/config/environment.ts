@@ -17,7 +17,7 @@ const databasePaths = ['database_url', ownerPath, consolePath];
 /** This secret has several lines (PEM). */
 const keyPath = 'seal_key';
 const secretPath =
-  /\.auth\.(token|client_secret)$|\.erp\.(password|api_key|client_secret)$|^webhooks\.secret$|^temporal\.api_key$|^console\.oidc\.client_secret$|^mail\.smtp\.password$|^seal_key$/;
+  /\.auth\.(token|client_secret)$|\.erp\.(password|api_key|client_secret)$|^webhooks\.secret$|^temporal\.api_key$|^console\.oidc\.client_secret$|^mail\.smtp\.password$|^seal_key$|^(old_)?secret_key$/;
 /** Finds `${NAME}`, a variable of the environment, and `${file:PATH}`, the text of a file. */
 const variable = /\$\{(?:file:([^}]+)|([A-Za-z_][A-Za-z0-9_]*))\}/g;
 

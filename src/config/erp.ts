@@ -57,6 +57,8 @@ export const xeroUrl = 'https://api.xero.com';
 export interface XeroConfig extends ApiConfig {
   kind: 'xero';
   company: string;
+  /** The address to which Xero sends the browser at `vetledger erp login`. Null for a custom connection. */
+  redirectUrl: string | null;
   clientSecret: string;
 }
 

@@ -4,6 +4,7 @@ import type { DaySpan } from '../domain/daily-turn.ts';
 import { ConfigError, codeOf } from '../domain/errors.ts';
 import type { Schedule } from '../domain/intervals.ts';
 import { minorUnitDecimals } from '../domain/money.ts';
+import { type SecretKey, secretKeyOf } from '../domain/secret-key.ts';
 import { type Ed25519Key, privateKeyOf } from '../domain/signature.ts';
 import type { TemporalSecurity } from '../domain/temporal-security.ts';
 import type { Mapping } from '../mapping/schema.ts';
@@ -109,6 +110,8 @@ export interface Config {
   export: { names: 'receivables' | 'all' };
   /** The key that seals the books. Null if they are not sealed. */
   sealKey: Ed25519Key | null;
+  /** The keys of stored logins. The first one encrypts. */
+  secretKeys: SecretKey[];
   /** Whether a second person must confirm a close and a reopening of the books. */
   twoPersons: boolean;
   /** The settings of the webhook receiver. Null if the daemon receives no webhooks. */
@@ -150,6 +153,9 @@ export async function loadConfig(
     }
     installations.push(await readInstallation(file, index, entry, { mappingMayBeMissing, dataDir, inserted }));
   }
+  const loggedIn = installations.findIndex(({ erp }) => erp.kind === 'xero' && erp.redirectUrl !== null);
+  if (loggedIn >= 0 && written.secret_key === undefined)
+    throw keyError(file, 'secret_key', `is required, because installations[${loggedIn}].erp has a redirect_url`);
   return {
     file,
     installations,
@@ -168,6 +174,7 @@ export async function loadConfig(
     },
     export: written.export,
     sealKey: written.seal_key === undefined || !secrets ? null : readSealKey(file, written.seal_key),
+    secretKeys: secrets ? readSecretKeys(file, written) : [],
     twoPersons: written.two_persons,
     webhooks: written.webhooks ? { ...written.webhooks.listen, secret: written.webhooks.secret } : null,
     metrics: written.metrics
@@ -272,7 +279,8 @@ function readErp(
       };
       if (kind === 'tryton') return { kind, ...common };
       const client = { company: erp.company ?? '', clientSecret: erp.client_secret ?? '' };
-      if (kind === 'procountor' || kind === 'xero') return { kind, ...common, ...client };
+      if (kind === 'procountor') return { kind, ...common, ...client };
+      if (kind === 'xero') return { kind, ...common, ...client, redirectUrl: erp.redirect_url ?? null };
       if (kind === 'netvisor') return { kind, ...common, ...client, clientId: erp.client_id ?? '' };
       return { kind, ...common, protocol: erp.protocol ?? (erp.api_key === undefined ? 'jsonrpc' : 'json2') };
     }
@@ -290,6 +298,16 @@ function readSealKey(file: string, pem: string): Ed25519Key {
   const key = privateKeyOf(pem);
   if (key !== null) return key;
   throw new ConfigError(secretErrors.sealKeyUnusable({ file }));
+}
+
+function readSecretKeys(file: string, written: ConfigFile): SecretKey[] {
+  return (['secret_key', 'old_secret_key'] as const).flatMap((name) => {
+    const text = written[name];
+    if (text === undefined) return [];
+    const key = secretKeyOf(text);
+    if (key === null) throw new ConfigError(secretErrors.secretKeyUnusable({ file, key: name }));
+    return [key];
+  });
 }
 
 /** Reads the TLS files of the connection to Temporal. The embedded server uses no TLS. */

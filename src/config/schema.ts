@@ -65,6 +65,15 @@ const erp = z
       .describe(
         `Procountor, Xero: secret of the API client. Netvisor: key of the software partner. ${onlyFromEnvironment}`,
       ),
+    redirect_url: text
+      .refine(
+        isRedirectAddress,
+        'must be an address with a path that begins with https://, or with http:// on this machine',
+      )
+      .optional()
+      .describe(
+        'Xero: address to which it sends the browser at `vetledger erp login`, as registered for the app. Default: the client is a custom connection, which needs no login.',
+      ),
     protocol: z
       .enum(odooProtocols, { error: 'must be jsonrpc or json2' })
       .optional()
@@ -118,10 +127,10 @@ const erp = z
       tryton: api,
       odoo: isKeyed ? keyed : [...api, 'protocol'],
       procountor: client,
-      xero: [...client.filter((key) => key !== 'api_key'), 'owned_accounts'],
+      xero: [...client.filter((key) => key !== 'api_key'), 'owned_accounts', 'redirect_url'],
       netvisor: [...client.filter((key) => key !== 'post'), 'user', 'owned_accounts'],
     };
-    for (const key of new Set([...api, ...keyed, ...client, ...files])) {
+    for (const key of new Set([...api, ...keyed, ...client, ...files, 'redirect_url'])) {
       if (!(key in erp) || (own[erp.kind] ?? files).includes(key)) continue;
       const of = erp.kind === 'odoo' && isKeyed ? 'odoo with an api_key' : erp.kind;
       context.addIssue({ code: 'custom', path: [key], message: `is not a key of kind ${of}` });
@@ -312,6 +321,14 @@ export const configSchema = z.strictObject({
     .describe(
       `Ed25519 private key (PEM) that seals the books: after each window that posted, at each \`ledger close\` and in exports. \`ledger verify --public-key\` checks the seals. ${onlyFromEnvironment}`,
     ),
+  secret_key: text
+    .optional()
+    .describe(
+      `Key that encrypts the logins to ERPs in the database: 32 bytes in base64, as \`openssl rand -base64 32\` prints them. ${onlyFromEnvironment}`,
+    ),
+  old_secret_key: text
+    .optional()
+    .describe(`The key before a change of \`secret_key\`. It only decrypts. ${onlyFromEnvironment}`),
   two_persons: flag.describe('Whether `ledger close` and `ledger reopen` require a second person (`--second`).'),
   webhooks: z
     .strictObject({
@@ -415,6 +432,15 @@ export const configSchema = z.strictObject({
 });
 
 export type ConfigFile = z.output<typeof configSchema>;
+
+/** Whether a browser can be sent to the address, and the address has one spelling only. */
+function isRedirectAddress(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, hostname, pathname, search, hash, href } = new URL(value);
+  const isSafe =
+    protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname));
+  return isSafe && pathname !== '/' && `${search}${hash}` === '' && href === value;
+}
 
 /** Reads the address of a web page without a user, a query and a fragment. Returns it without a slash at its end. */
 export function webAddressOf(value: string): string | null {

@@ -3,6 +3,7 @@ import { isDelivered, isFileTarget } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Db } from '../db/pool.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { SecretKey } from '../domain/secret-key.ts';
 import type { Capabilities } from './capabilities.ts';
 import { type ForeignSearch, foreignEntries } from './claims/foreign.ts';
 import { companyKeyOf } from './company.ts';
@@ -54,6 +55,8 @@ export interface DeliveryOptions {
   databaseId: string;
   clock: Clock;
   log: Logger;
+  /** The keys of stored logins. */
+  secretKeys?: readonly SecretKey[];
   /** Opens the target of an installation. Default: the target that the configuration names. */
   open?: (installation: InstallationConfig) => ErpTarget;
 }
@@ -65,10 +68,10 @@ const sliceMs = 60_000;
 const matchAgainMs = 60_000;
 
 /** Creates the delivery of a process. It opens the target of each installation when it is first needed. */
-export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptions): Delivery {
+export function openDelivery({ db, databaseId, clock, log, secretKeys: keys = [], open }: DeliveryOptions): Delivery {
   const targets = new Map<number, ErpTarget>();
   const searches: Searches = new Map();
-  const openOwn = open ?? ((installation) => openTarget(installation, { clock, log }));
+  const openOwn = open ?? ((installation) => openTarget(installation, { clock, log, logins: { db, keys } }));
   const targetOf = (installation: InstallationConfig) => {
     const target = targets.get(installation.id) ?? openOwn(installation);
     targets.set(installation.id, target);

@@ -69,8 +69,16 @@ export interface ErpTarget {
    */
   limitsLeft?(): LimitLeft[];
   /** Secrets of the API user that expire, with their time. Absent if no secret of the ERP expires. */
-  expiries?(request: RequestOptions): Promise<{ name: string; at: Date }[]>;
+  expiries?(request: RequestOptions): Promise<Expiry[]>;
   close(): Promise<void>;
+}
+
+/** The end of a credential. */
+export interface Expiry {
+  name: string;
+  at: Date;
+  /** A login by a person ends then unless it is used before. Any other secret ends in any case. */
+  isLogin?: boolean;
 }
 
 /** Limits a read to the lines of some accounts. Such a read needs only amounts, parties and matches. */

@@ -3,6 +3,7 @@
 import '../texts/commands/closing.ts';
 import '../texts/commands/delivery.ts';
 import '../texts/commands/doctor.ts';
+import '../texts/commands/erp-login.ts';
 import '../texts/commands/explain.ts';
 import '../texts/commands/labels.ts';
 import '../texts/commands/mapping.ts';

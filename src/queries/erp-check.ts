@@ -8,6 +8,7 @@ import { storeErpAccountNames } from '../erp/account-names.ts';
 import { checkPlan, mappingFaults, type ValuesInUse } from '../erp/check-plan.ts';
 import { namingFault } from '../erp/company-identity.ts';
 import type { Delivery } from '../erp/delivery.ts';
+import { loginTodo } from '../erp/login/login-problems.ts';
 import { oldestOpenDate } from '../erp/outbox/outbox-queries.ts';
 import { type CheckResult, ErpError } from '../erp/port.ts';
 import { assumedFacts } from '../erp/provenance.ts';
@@ -88,6 +89,10 @@ export async function checkErp(
       // An ERP that does not answer this was already reported above.
       const names = await target.accountNames?.(accounts, request).catch(() => null);
       if (names) await storeErpAccountNames(db, id, names);
+      for (const { name, at } of (await target.expiries?.(request).catch(() => [])) ?? [])
+        results.push(
+          right(erpCheckNames.credentials, erpCheckNames.ends({ name, day: at.toISOString().slice(0, 10) })),
+        );
       const answered = await target.identify?.(request).catch(() => null);
       const fault = answered && (await namingFault(db, { installation: id, configured: target.company, answered }));
       if (fault) results.push({ name: 'erp.company', ok: false, message: fault.message, todo: fault.todo });
@@ -118,7 +123,12 @@ function failed(error: unknown): CheckResult {
   if (error instanceof UserError) return { name, ok: false, message: error.message, todo: error.todo };
   if (!(error instanceof ErpError)) throw error;
   const todos: Partial<Record<ErpError['means'], string>> = erpCheckTodos;
-  return { name, ok: false, message: error.message, todo: todos[error.means] ?? erpCheckTodos.other };
+  return {
+    name,
+    ok: false,
+    message: error.message,
+    todo: loginTodo(error) ?? todos[error.means] ?? erpCheckTodos.other,
+  };
 }
 
 /**

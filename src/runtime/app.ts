@@ -148,7 +148,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     config.installations.splice(0, Number.POSITIVE_INFINITY, ...inForce.map(({ installation }) => installation));
     const practices = practicesOf(config, { db, promptDb, log, databaseId, pacesSignIn: options.pacesSignIn === true });
     opened.push(() => practices.close());
-    const delivery = openDelivery({ db, databaseId, clock: systemClock, log });
+    const delivery = openDelivery({ db, databaseId, clock: systemClock, log, secretKeys: config.secretKeys });
     opened.push(() => delivery.close());
     return {
       config,

@@ -16,6 +16,7 @@ import type { WindowReport } from './run-window.ts';
 import { triggerSchedule } from './schedules.ts';
 import { startScrubs } from './scrubs.ts';
 import { openDue, startSchedules } from './start.ts';
+import { useLogins } from './use-logins.ts';
 import { startDeliveries } from './wait-for-deliveries.ts';
 import { startWatch, type Watch } from './watch.ts';
 import { type OutageWatchTimes, startOutageWatch } from './watch-outages.ts';
@@ -184,7 +185,7 @@ export async function runSchedules(
 /** Interval of checks whether the daily pruning is due. */
 const pruningAskedEveryMs = 3_600_000;
 
-/** Removes rows older than the retention once a day; one daemon per day does it. */
+/** Removes rows older than the retention, and uses logins, once a day; one daemon per day does it. */
 function startPruning(app: App): { stop(): Promise<void> } {
   const stopping = new AbortController();
   let running = Promise.resolve();
@@ -192,6 +193,7 @@ function startPruning(app: App): { stop(): Promise<void> } {
     try {
       if (!(await claimPruning(app.db))) return;
       await noteSize(app.db);
+      await useLogins(app, stopping.signal);
       app.log.info(
         await prune(app.db, app.config.retention, stopping.signal),
         'rows older than the retention were removed',

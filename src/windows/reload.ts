@@ -35,6 +35,7 @@ const restartKeys: Partial<Record<keyof Config, string>> = {
   trustsFailover: 'database_failover',
   temporal: 'temporal',
   sealKey: 'seal_key',
+  secretKeys: 'secret_key',
   webhooks: 'webhooks',
 };
 

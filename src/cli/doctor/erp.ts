@@ -2,7 +2,8 @@ import { access, constants, mkdir } from 'node:fs/promises';
 import { isApiTarget, isDelivered } from '../../config/erp.ts';
 import type { InstallationConfig } from '../../config/load-config.ts';
 import { codeOf } from '../../domain/errors.ts';
-import { ErpError } from '../../erp/port.ts';
+import { loginTodo } from '../../erp/login/login-problems.ts';
+import { ErpError, type Expiry } from '../../erp/port.ts';
 import type { App } from '../../runtime/app.ts';
 import { checkNames, doctorTexts } from '../../texts/commands/doctor.ts';
 import { type Check, failure, passed } from './check.ts';
@@ -52,18 +53,24 @@ async function checkSecrets(
   const target = delivery.target(installation);
   const request = { signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]), priority };
   const ending = (await target.expiries?.(request)) ?? [];
-  return ending.map(({ name: key, at }) => expiryOf(installation.id, key, at, clock()));
+  return ending.map((expiry) => expiryOf(installation.id, expiry, clock()));
 }
 
-/** The check of a key that expires at `at`. */
-export function expiryOf(installation: number, key: string, at: Date, now: Date): Check {
+/** The check of a key that expires, or of a login that ends unless it is used. */
+export function expiryOf(installation: number, { name, at, isLogin = false }: Expiry, now: Date): Check {
   const day = at.toISOString().slice(0, 10);
   const days = Math.floor((at.getTime() - now.getTime()) / dayMs);
-  const quoted = JSON.stringify(key);
-  const message =
-    at <= now ? doctorTexts.keyExpired({ key: quoted, day }) : doctorTexts.keyExpires({ key: quoted, day, days });
-  if (days >= warningDays) return passed(installation, checkNames.erpKey, message);
-  return { installation, check: checkNames.erpKey, status: 'warn', message, todo: doctorTexts.renewKey };
+  const key = JSON.stringify(name);
+  const isOver = at <= now;
+  const check = isLogin ? checkNames.erpLogin : checkNames.erpKey;
+  const message = isLogin
+    ? doctorTexts.loginEnds({ login: key, day, days })
+    : isOver
+      ? doctorTexts.keyExpired({ key, day })
+      : doctorTexts.keyExpires({ key, day, days });
+  if (days >= warningDays) return passed(installation, check, message);
+  const todo = isLogin ? doctorTexts.renewLogin : doctorTexts.renewKey;
+  return { installation, check, status: 'warn', message, todo };
 }
 
 async function checkFolder(installation: number, folder: string): Promise<Check> {
@@ -81,14 +88,15 @@ async function checkFolder(installation: number, folder: string): Promise<Check>
   }
 }
 
-function refused(installation: number, { means, message }: ErpError): Check {
+function refused(installation: number, error: ErpError): Check {
+  const { means, message } = error;
   const isAuth = means === 'auth';
   return {
     installation,
     check: checkNames.erp,
     status: 'fail',
     message,
-    todo: isAuth ? doctorTexts.checkSignIn : doctorTexts.checkAddress,
+    todo: loginTodo(error) ?? (isAuth ? doctorTexts.checkSignIn : doctorTexts.checkAddress),
     unreachable: true,
   };
 }

@@ -2,6 +2,7 @@ import { redact } from '../../domain/redact.ts';
 import { clip, visible } from '../../domain/text.ts';
 import { deliveryErrors } from '../../texts/errors/deliveries.ts';
 import type { PlainError } from '../../texts/plain-error.ts';
+import { loginProblem } from '../login/login-problems.ts';
 import type { CompanyRef, ErpError } from '../port.ts';
 
 const longestMessage = 500;
@@ -15,7 +16,7 @@ export function plainErrorOf(error: ErpError, { kind, url }: CompanyRef): PlainE
   }
   switch (error.means) {
     case 'auth':
-      return deliveryErrors.loginRefused({ erp, reason });
+      return loginProblem(error, { erp, reason }) ?? deliveryErrors.loginRefused({ erp, reason });
     case 'throttled':
       return deliveryErrors.throttled({ erp, reason });
     case 'locked':

@@ -9,14 +9,16 @@ import type { SecretKey } from '../../domain/secret-key.ts';
 import { isBarred } from '../../ledger/adoption.ts';
 import { loginReasons } from '../../texts/errors/erp-login.ts';
 import type { Logger } from '../deliver/slice.ts';
-import { ErpError, type RequestOptions } from '../port.ts';
+import { ErpError, type Expiry, type RequestOptions } from '../port.ts';
 import type { Credentials } from '../targets/api/credentials.ts';
+import { loginNeededProblem, loginUnreadableProblem } from './login-problems.ts';
 import {
   type LoginLease,
   loginScope,
   noteAsked,
   noteRefused,
   noteUnasked,
+  type SealedTokens,
   type StoredLogin,
   storedLogin,
   storeRenewed,
@@ -43,6 +45,7 @@ export interface RotatingTokensOptions {
   keys: readonly SecretKey[];
   /** Asks the server of tokens for new ones. */
   ask: AskForTokens;
+  onClosed?: () => void;
   /** Days after which an unused login ends. Null if it does not end, or nothing is known. */
   unusedDays: number | null;
   db: Db;
@@ -83,16 +86,18 @@ export class RotatingTokens implements Credentials {
     this.#token = null;
   }
 
-  async expiries(): Promise<{ name: string; at: Date }[]> {
+  async expiries(): Promise<Expiry[]> {
     const { db, company, unusedDays, erp } = this.#options;
     const login = await storedLogin(db, company);
     if (login === null || unusedDays === null) return [];
-    return [{ name: erp, at: new Date(login.renewedAt.getTime() + unusedDays * 86_400_000) }];
+    const at = new Date(login.renewedAt.getTime() + unusedDays * 86_400_000);
+    return [{ name: `${erp}, ${login.erpName}`, at, isLogin: true }];
   }
 
   /** Waits for a running renewal, whose answer must not be lost. */
   async close(): Promise<void> {
     await this.#renewing?.catch(() => undefined);
+    this.#options.onClosed?.();
   }
 
   /** The header with the stored access token, or with a renewed one. */
@@ -151,25 +156,14 @@ export class RotatingTokens implements Credentials {
   }
 
   /** Commits the tokens, and uses them only then. Null if a person has logged in meanwhile. */
-  async #store(
-    lease: LoginLease,
-    generation: number,
-    { refresh, access, accessSeconds }: Tokens & { refresh: string },
-  ): Promise<string | null> {
-    const { db, company, clock, log } = this.#options;
-    const [key] = this.#options.keys;
-    if (key === undefined) throw unreadable(loginReasons.noKey);
-    const sealed = {
-      keyId: key.id,
-      refresh: seal(refresh, key, about(company, 'refresh')).content,
-      access: seal(access, key, about(company, 'access')).content,
-      accessSeconds,
-    };
-    const untilMs = clock.elapsed() + accessSeconds * 1_000;
+  async #store(lease: LoginLease, generation: number, tokens: Required<Tokens>): Promise<string | null> {
+    const { db, company, keys, clock, log } = this.#options;
+    const sealed = sealedTokens(tokens, { company, keys });
+    const untilMs = clock.elapsed() + tokens.accessSeconds * 1_000;
     for (let tries = 1; ; tries++) {
       try {
         const isStored = await underLease(db, lease, (trx) => storeRenewed(trx, company, generation, sealed));
-        return isStored ? this.#use(access, generation + 1, untilMs) : null;
+        return isStored ? this.#use(tokens.access, generation + 1, untilMs) : null;
       } catch (error) {
         if (error instanceof LeaseLost || tries >= storeTries) throw error;
         log.warn({ tries }, 'the renewed login could not be stored; this is tried again');
@@ -208,6 +202,20 @@ export class RotatingTokens implements Credentials {
   }
 }
 
+/** Tokens, sealed with the first key. Throws ErpError `auth` without a key. */
+export function sealedTokens(
+  { refresh, access, accessSeconds }: Required<Tokens>,
+  { company, keys: [key] }: { company: string; keys: readonly SecretKey[] },
+): SealedTokens {
+  if (key === undefined) throw unreadable(loginReasons.noKey);
+  return {
+    keyId: key.id,
+    refresh: seal(refresh, key, about(company, 'refresh')).content,
+    access: seal(access, key, about(company, 'access')).content,
+    accessSeconds,
+  };
+}
+
 /** A stored token. Throws ErpError `auth`. */
 export function openToken(
   login: StoredLogin,
@@ -226,14 +234,14 @@ export function openToken(
 }
 
 /** A sealed token belongs to its company and its purpose. */
-export function about(company: string, which: 'refresh' | 'access'): string {
+function about(company: string, which: 'refresh' | 'access'): string {
   return `${company}\n${which}`;
 }
 
 function loginNeeded(reason: string): ErpError {
-  return new ErpError('auth', reason, { problem: 'erp_login_needed' });
+  return new ErpError('auth', reason, { problem: loginNeededProblem });
 }
 
 function unreadable(reason: string): ErpError {
-  return new ErpError('auth', reason, { problem: 'erp_login_unreadable' });
+  return new ErpError('auth', reason, { problem: loginUnreadableProblem });
 }

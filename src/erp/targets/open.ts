@@ -3,6 +3,7 @@ import type { InstallationConfig } from '../../config/load-config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { deliveryErrors } from '../../texts/errors/deliveries.ts';
+import type { LoginPorts } from '../login/server.ts';
 import type { ErpTarget } from '../port.ts';
 import { openNetvisor } from './netvisor/index.ts';
 import { openOdoo } from './odoo/index.ts';
@@ -13,6 +14,8 @@ import { openXero } from './xero/index.ts';
 export interface TargetPorts {
   clock: Clock;
   log: Logger;
+  /** Where logins are stored, and their keys. */
+  logins: Pick<LoginPorts, 'db' | 'keys'>;
 }
 
 /** Opens the target that an installation's configuration names. Throws ConfigError for an unknown kind. */

@@ -12,6 +12,7 @@ export const checkNames = catalogue('commands/doctor.checkNames', {
   databaseRole: 'database role',
   erp: 'ERP',
   erpKey: 'ERP key',
+  erpLogin: 'ERP login',
   filter: ({ filter, list }: { filter: string; list: string }) => `filter ${filter} on ${list}`,
   identity: 'identity',
   list: ({ list }: { list: string }) => `list of ${list}`,
@@ -165,6 +166,9 @@ export const doctorTexts = catalogue('commands/doctor.doctorTexts', {
   keyExpired: ({ key, day }: { key: string; day: string }) => `the API user’s key ${key} expired on ${day}`,
   keyExpires: ({ key, day, days }: { key: string; day: string; days: number }) =>
     `the API user’s key ${key} expires on ${day}, in ${days} days`,
+  loginEnds: ({ login, day, days }: { login: string; day: string; days: number }) =>
+    `the login to ${login} ends on ${day} (${days} days) unless vetledger uses it before`,
+  renewLogin: 'Start `vetledger run`, which uses the login daily. If it has ended, run `vetledger erp login`.',
   renewKey:
     'If vetledger uses this key, create a new one in the ERP, and put it into the secret that the configuration names.',
   folder: ({ folder }: { folder: string }) => `vetledger writes files into ${folder}`,

@@ -81,6 +81,8 @@ export const actionKindNames = catalogue('console/audit.actionKindNames', {
   undo_delivery: 'delivery undone',
   acknowledge_batch: 'batch acknowledged',
   adopt_entries: 'entries of the ERP adopted',
+  login_erp: 'logged in to the ERP',
+  logout_erp: 'login to the ERP ended',
   pause_windows: 'windows paused',
   resume_windows: 'windows resumed',
   cancel_windows: 'windows cancelled',

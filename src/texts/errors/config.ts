@@ -166,6 +166,11 @@ export const secretErrors = catalogue('errors/config.secretErrors', {
     message: `${file}: seal_key is not an Ed25519 private key in PEM.`,
     todo: 'Make a key with `openssl genpkey -algorithm ed25519 -out seal-key.pem`, and set its variable to the text of that file. Without seal_key, the books are not sealed.',
   }),
+  secretKeyUnusable: ({ file, key }: { file: string; key: string }): PlainError => ({
+    code: 'secret_key_unusable',
+    message: `${file}: ${key} is not a key of 32 bytes in base64.`,
+    todo: 'Make a key with `openssl rand -base64 32`, and set its variable to the line that it prints.',
+  }),
 });
 
 /** Parts of the errors above, and warnings. */

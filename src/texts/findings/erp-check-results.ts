@@ -20,6 +20,8 @@ export const erpCheckNames = catalogue('findings/erp-check-results.erpCheckNames
   foreign: 'entries of other databases',
   facts: 'facts about the ERP',
   assumed: ({ facts }: { facts: string }) => `assumed, and not yet measured: ${facts}`,
+  credentials: 'credentials',
+  ends: ({ name, day }: { name: string; day: string }) => `${name}: until ${day}`,
   lacking: ({ what, message }: { what: string; message: string }) => `${what}: ${message}`,
 });
 

@@ -18,7 +18,7 @@ for (const company of companies) {
   const tokens = new RotatingTokens({
     ...{ erp: 'ERP', company, keys: key === null ? [] : [key], unusedDays: 60, db, clock: systemClock, log },
     ask: async (token) => {
-      await renewOnce({ erp: 'ERP', transport, path: '/token', ...client }, token);
+      await renewOnce({ erp: 'ERP', transport, path: '/connect/token', ...client }, token);
       left -= 1;
       if (left === 0) console.info('answered');
       return new Promise(() => {});

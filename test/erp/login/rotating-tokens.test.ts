@@ -10,8 +10,7 @@ import { execute, maybeRow, rows } from '../../../src/db/rows.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
 import { type SecretKey, secretKeyOf } from '../../../src/domain/secret-key.ts';
 import { loginScope, storeLogin } from '../../../src/erp/login/login-store.ts';
-import { about, RotatingTokens } from '../../../src/erp/login/rotating-tokens.ts';
-import { seal } from '../../../src/erp/login/seal.ts';
+import { RotatingTokens, sealedTokens } from '../../../src/erp/login/rotating-tokens.ts';
 import { renewOnce } from '../../../src/erp/login/token-request.ts';
 import { ErpError } from '../../../src/erp/port.ts';
 import { ErpHttp } from '../../../src/erp/targets/api/http.ts';
@@ -69,18 +68,15 @@ function open({
   clientSecret?: string;
 } = {}) {
   const client = { clientId: server.clientId, clientSecret, sentAs: 'basic' as const, log };
-  const ask = (token: string) => renewOnce({ erp: 'ERP', transport: http, path: '/token', ...client }, token);
+  const ask = (token: string) => renewOnce({ erp: 'ERP', transport: http, path: '/connect/token', ...client }, token);
   return new RotatingTokens({ erp: 'ERP', company, keys, ask, unusedDays: 60, db: pool, clock, log });
 }
 
 /** Stores a login. By default its access token has ended. */
-async function loggedIn({ seconds = 0, of = company, sealedWith = key } = {}) {
+async function loggedIn({ seconds = 0, of = company } = {}) {
   const { refresh, access } = server.grant();
-  const sealed = (token: string, which: 'refresh' | 'access') => seal(token, sealedWith, about(of, which)).content;
-  await storeLogin(db, company, {
-    ...{ keyId: sealedWith.id, refresh: sealed(refresh, 'refresh'), access: sealed(access, 'access') },
-    ...{ accessSeconds: seconds, erpId: 'tenant-1', erpName: 'Demo Clinic Ltd' },
-  });
+  const sealed = sealedTokens({ refresh, access, accessSeconds: seconds }, { company: of, keys: [key] });
+  await storeLogin(db, company, { ...sealed, erpId: 'tenant-1', erpName: 'Demo Clinic Ltd' });
   return { refresh, access };
 }
 
@@ -142,7 +138,9 @@ describe('a login', () => {
     expect(await open().expiries()).toEqual([]);
     await loggedIn();
     await execute(db, `update erp_login set renewed_at = '2026-01-01T10:00Z' where company = ?`, [company]);
-    expect(await open().expiries()).toEqual([{ name: 'ERP', at: new Date('2026-03-02T10:00Z') }]);
+    expect(await open().expiries()).toEqual([
+      { name: 'ERP, Demo Clinic Ltd', at: new Date('2026-03-02T10:00Z'), isLogin: true },
+    ]);
   });
 });
 

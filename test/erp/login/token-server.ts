@@ -1,5 +1,5 @@
 // A server of tokens as ERPs have them: authorization codes with PKCE, refresh tokens that rotate, revocation, and the companies
-// that a token reaches. Faults of its answers are set per request. It shares no code with the program.
+// that a token reaches, at the paths of Xero. Faults of its answers are set per request. It shares no code with the program.
 
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -23,18 +23,22 @@ interface Grant {
   access: Set<string>;
 }
 
+const tenant = '0a0a0a0a-1111-4222-8333-444455556666';
+
 export class TokenServer {
   readonly clientId = 'client-1';
   readonly clientSecret = 'a secret of the client';
   rotation: Rotation = 'strict';
   expiresIn: unknown = 1_800;
-  companies: { id: string; name: string }[] = [{ id: 'tenant-1', name: 'Demo Clinic Ltd' }];
+  companies = [{ tenantId: tenant, tenantType: 'ORGANISATION', tenantName: 'Demo Clinic Ltd' }];
   /** Faults of the next answers to requests for tokens. */
   faults: Fault[] = [];
   /** Each form that was sent to the token endpoint, and each request to the others. */
   readonly asked: Record<string, string>[] = [];
   /** How often a dead refresh token was used. */
   reused = 0;
+  /** Whether logins can be revoked. */
+  revokes = true;
   /** Called before each answer to a request for tokens. */
   onAsked: () => void = () => {};
   #grants: Grant[] = [];
@@ -79,6 +83,7 @@ export class TokenServer {
 
   /** The person opens the address and agrees. Returns the address to which the browser is sent. */
   agree(address: string): string {
+    if (!address.startsWith(`${this.url}/identity/connect/authorize?`)) throw new Error(`not our address: ${address}`);
     const { searchParams: asked } = new URL(address);
     const redirect = asked.get('redirect_uri') ?? '';
     const code = this.#token('code');
@@ -94,14 +99,15 @@ export class TokenServer {
     this.asked.push({ path: pathname, ...form });
     const send = (status: number, value: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-    if (pathname === '/companies') {
+    if (pathname === '/connections') {
       if (!this.accepts(message.headers.authorization)) return void send(401, {});
       return void send(200, this.companies);
     }
     const client = Buffer.from(message.headers.authorization?.replace('Basic ', '') ?? '', 'base64').toString();
     if (client !== `${this.clientId}:${encodeURIComponent(this.clientSecret).replaceAll('%20', '+')}`)
       return void send(401, { error: 'invalid_client' });
-    if (pathname === '/revoke') {
+    if (pathname === '/connect/revocation') {
+      if (this.revokes === false) return void send(503, {});
       this.#grants = this.#grants.filter(({ refresh }) => refresh !== form.token);
       return void send(200, {});
     }

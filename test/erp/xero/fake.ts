@@ -108,7 +108,7 @@ type Asked = (
 export class FakeXero implements XeroTransport {
   readonly config: XeroConfig = {
     ...{ kind: 'xero', url: 'https://api.xero.com', database: '', company: 'Vets Ltd', user: 'client-of-vets' },
-    ...{ clientSecret: 'client secret', password: '', from: null, auto: true, post: 'posted' },
+    ...{ clientSecret: 'client secret', redirectUrl: null, password: '', from: null, auto: true, post: 'posted' },
     ...{ ownedAccounts: [], closeSourcePeriods: false, timeoutSeconds: 60 },
   };
   /** Every request, as `GET /path`. */

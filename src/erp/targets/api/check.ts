@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { erpCheckTexts } from '../../../texts/reports/erp-check.ts';
+import { loginTodo } from '../../login/login-problems.ts';
 import { type CheckPlan, type CheckResult, ErpError, type RequestOptions } from '../../port.ts';
 import type {
   CheckStep,
@@ -25,7 +26,7 @@ export const wrong = (name: string, message: string, todo: string): CheckResult 
 /** Turns an ErpError into a result. Throws any other error again. */
 export function failed(name: string, error: unknown, todo: string): CheckResult {
   if (!(error instanceof ErpError)) throw error;
-  return wrong(name, error.message, todo);
+  return wrong(name, error.message, loginTodo(error) ?? todo);
 }
 
 /** The part of an ERP's API that a check uses. */

@@ -4,7 +4,7 @@ import { keepSecret } from '../../../domain/redact.ts';
 import type { JsonObject } from '../../../records/json.ts';
 import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import type { Logger } from '../../deliver/slice.ts';
-import { ErpError, type RequestOptions } from '../../port.ts';
+import { ErpError, type Expiry, type RequestOptions } from '../../port.ts';
 import { type Answer, answerTo, type ErpHttp, type ErpRequest, objectIn, pageError, resultOf } from './http.ts';
 
 /** How requests to an ERP sign in. */
@@ -14,7 +14,7 @@ export interface Credentials {
   /** The ERP has refused these headers (401). The next ones have another token. */
   refused(headers: Record<string, string>): void;
   /** When the credentials end, as far as it is known. */
-  expiries(): Promise<{ name: string; at: Date }[]>;
+  expiries(): Promise<Expiry[]>;
   close(): Promise<void>;
 }
 
@@ -126,7 +126,8 @@ export class ClientCredentials implements Credentials {
 }
 
 /** The header of Basic authentication. Id and secret are form-encoded before they are joined (RFC 6749, 2.3.1). */
-function basic(clientId: string, clientSecret: string): string {
+export function basic(clientId: string, clientSecret: string): string {
+  keepSecret(clientSecret);
   const joined = [clientId, clientSecret].map(formEncoded).join(':');
   const credentials = Buffer.from(joined).toString('base64');
   keepSecret(credentials);

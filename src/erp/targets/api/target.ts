@@ -11,6 +11,7 @@ import {
   ErpError,
   type ErpPeriods,
   type ErpTarget,
+  type Expiry,
   type IdentifiedCompany,
   type KeyedPage,
   type KeyedQuery,
@@ -225,7 +226,7 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
     );
   }
 
-  async expiries(request: RequestOptions): Promise<{ name: string; at: Date }[]> {
+  async expiries(request: RequestOptions): Promise<Expiry[]> {
     return (await this.#api.expiries?.(request)) ?? [];
   }
 

@@ -1,12 +1,13 @@
-import { type XeroConfig, xeroUrl } from '../../../config/erp.ts';
+import type { XeroConfig } from '../../../config/erp.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from '../../../records/json.ts';
 import type { Logger } from '../../deliver/slice.ts';
-import { ErpError, type RequestOptions } from '../../port.ts';
+import { type LoginPorts, openLogin } from '../../login/server.ts';
+import { ErpError, type Expiry, type RequestOptions } from '../../port.ts';
 import { chooseCompany } from '../api/choose-company.ts';
 import { ClientCredentials, type Credentials, signedIn } from '../api/credentials.ts';
 import { explain } from '../api/explain.ts';
-import { asList, asRecord, asText, readAs } from '../api/form.ts';
+import { asRecord, asText, readAs } from '../api/form.ts';
 import {
   type Access,
   type Answer,
@@ -20,14 +21,11 @@ import {
   withRetry,
 } from '../api/http.ts';
 import { xeroCapabilities } from './capabilities.ts';
-import { asGuid, messagesIn, recordsIn } from './wire.ts';
+import { identityUrlOf, tenantsIn, xeroLogin, xeroScope } from './login.ts';
+import { messagesIn, recordsIn } from './wire.ts';
 
 const erp = 'Xero';
 const api = '/api.xro/2.0';
-/** Where Xero gives tokens. The server of another address, as in a test, gives its tokens itself. */
-const identityUrl = 'https://identity.xero.com';
-/** What vetledger may do, by the names of the rights that apps have since March 2026. */
-const scope = 'accounting.manualjournals accounting.settings.read';
 
 /** Sends requests to Xero: over HTTP, or to a fake server in tests. */
 export type XeroTransport = Pick<ErpHttp, 'send' | 'close'>;
@@ -36,6 +34,8 @@ export interface XeroPorts {
   clock: Clock;
   log: Logger;
   transport?: XeroTransport;
+  /** Absent in tests of custom connections. */
+  logins?: Pick<LoginPorts, 'db' | 'keys'>;
 }
 
 export interface XeroCall {
@@ -47,7 +47,7 @@ export interface XeroCall {
   body?: JsonValue;
 }
 
-/** Xero's accounting API for one organisation, with a custom connection. Each request is sent once. */
+/** Xero's accounting API for one organisation: a custom connection, or an app that a person logs in to. */
 export class XeroConnection {
   readonly #config: XeroConfig;
   readonly #log: Logger;
@@ -56,17 +56,22 @@ export class XeroConnection {
   #tenant: string | null = null;
   #currency: string | null = null;
 
-  constructor(config: XeroConfig, { clock, log, transport }: XeroPorts) {
+  constructor(config: XeroConfig, { clock, log, transport, logins }: XeroPorts) {
     this.#config = config;
     this.#log = log;
     const open = (url: string) => transport ?? new ErpHttp({ ...config, url }, erp, log);
-    const identity = open(config.url === xeroUrl ? identityUrl : config.url);
+    const identity = open(identityUrlOf(config));
     this.#transports = { http: open(config.url), identity };
     const { user: clientId, clientSecret } = config;
-    this.#credentials = new ClientCredentials({
-      ...{ erp, transport: identity, path: '/connect/token', clientId, clientSecret, sentAs: 'basic' },
-      ...{ form: { scope }, clock, log },
-    });
+    const login = xeroLogin(config);
+    if (login !== null && logins === undefined) throw new Error('a login needs a database');
+    this.#credentials =
+      login !== null && logins !== undefined
+        ? openLogin(login, { ...logins, clock, log })
+        : new ClientCredentials({
+            ...{ erp, transport: identity, path: '/connect/token', clientId, clientSecret, sentAs: 'basic' },
+            ...{ form: { scope: xeroScope }, clock, log },
+          });
   }
 
   /** The organisation's id and currency. Throws ErpError `auth` if the client may not use the configured one. */
@@ -95,7 +100,12 @@ export class XeroConnection {
     return this.#send({ ...call, path: `${api}${call.path}`, headers }, request);
   }
 
-  close(): void {
+  expiries(): Promise<Expiry[]> {
+    return this.#credentials.expiries();
+  }
+
+  async close(): Promise<void> {
+    await this.#credentials.close();
     this.#transports.http.close();
     this.#transports.identity.close();
   }
@@ -104,13 +114,7 @@ export class XeroConnection {
   async #tenantId(request: RequestOptions): Promise<string> {
     if (this.#tenant !== null) return this.#tenant;
     const answer = await this.#send({ access: 'reads', verb: 'GET', path: '/connections' }, request);
-    const tenants = readAs(answer, (value) =>
-      asList(value)
-        .map(asRecord)
-        .filter(({ tenantType }) => tenantType === 'ORGANISATION')
-        .map(({ tenantId, tenantName }) => ({ id: asGuid(tenantId ?? null), name: asText(tenantName ?? '') })),
-    );
-    this.#tenant = chooseCompany(tenants, this.#config, erp).id;
+    this.#tenant = chooseCompany(readAs(answer, tenantsIn), this.#config, erp).id;
     return this.#tenant;
   }
 

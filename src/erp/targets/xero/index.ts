@@ -5,7 +5,7 @@ import { erpRecordFindings, xeroTerms } from '../../../texts/findings/erp-record
 import type { Capabilities } from '../../capabilities.ts';
 import { companyOf } from '../../company.ts';
 import type { ErpEntry, ErpLine } from '../../erp-entry.ts';
-import type { CheckPlan, ErpBooks, ErpPeriods, ErpTarget, RequestOptions, WriteOptions } from '../../port.ts';
+import type { CheckPlan, ErpBooks, ErpPeriods, ErpTarget, Expiry, RequestOptions, WriteOptions } from '../../port.ts';
 import type { ErpApi, Fault, ResolvedEntry } from '../api/erp-api.ts';
 import { readAs } from '../api/form.ts';
 import { SummedBooks } from '../api/summed-books.ts';
@@ -125,7 +125,11 @@ class XeroApi implements ErpApi<XeroRecords> {
     return new XeroChecks({ connection: this.#connection, reader, records, periods }, plan, request);
   }
 
-  async close(): Promise<void> {
-    this.#connection.close();
+  expiries(): Promise<Expiry[]> {
+    return this.#connection.expiries();
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
   }
 }
