@@ -217,6 +217,7 @@ create table daemon (
   installations bigint[] not null,
   started_at timestamp with time zone not null default clock_timestamp(),
   heard_at timestamp with time zone not null default clock_timestamp(),
+  ended_at timestamp with time zone,
   temporal_gone_since timestamp with time zone,
   constraint daemon_pkey PRIMARY KEY (id)
 );

@@ -14,9 +14,10 @@ export function lastDaemon(
   return maybeRow(
     db,
     { heardAt: instant, isRunning: bool },
-    `select heard_at as "heardAt", heard_at > clock_timestamp() - make_interval(secs => ${silentSeconds}) as "isRunning"
+    `select heard_at as "heardAt",
+       ended_at is null and heard_at > clock_timestamp() - make_interval(secs => ${silentSeconds}) as "isRunning"
      from daemon where task_queue = ? and ? = any(installations) and command in ('run', 'dev')
-     order by heard_at desc limit 1`,
+     order by ended_at is not null, heard_at desc limit 1`,
     [taskQueue, installation],
   );
 }

@@ -26,7 +26,7 @@ export function processes(db: Connection, installations: readonly InstallationId
     `select command, host, process, version, started_at as "startedAt", temporal_gone_since as "temporalGoneSince",
        array(select id from unnest(d.installations) id where id = any(?) order by id) as installations,
        extract(epoch from clock_timestamp() - heard_at)::bigint as "heardSecondsAgo"
-     from daemon d where heard_at > clock_timestamp() - interval '1 day' order by heard_at desc limit 200`,
+     from daemon d where ended_at is null and heard_at > clock_timestamp() - interval '1 day' order by heard_at desc limit 200`,
     [installations],
   );
 }

@@ -194,7 +194,10 @@ export async function installationConditions(
     const seal = sealed.get(id);
     const held = pauses.get(id);
     const pause = held?.isPaused ? held : null;
-    const signIn = signIns.get(id) ?? null;
+    const refusedSignIn = signIns.get(id) ?? null;
+    // Another process may have signed in since, without a look at the refusals.
+    const isAccepted = refusedSignIn !== null && last?.outcome === 'closed' && last.opened_at > refusedSignIn.since;
+    const signIn = isAccepted ? null : refusedSignIn;
     const atWork = lanes.get(id) ?? [];
     const isServed = served === null ? null : served.has(id);
     const [tick = null] = ticks

@@ -50,16 +50,25 @@ function isAmount(amount: Money | undefined): boolean {
 /** The reasons of documents that are posted, although not as the source has them. */
 const postedReasons: readonly OutsideReason[] = ['change_held', 'missing_in_source'];
 
+export interface OutsideNote {
+  text: string;
+  /** Whether the next window, or the one that runs, posts the documents, without an act of a person. */
+  isNext: boolean;
+}
+
 /**
  * Notes about documents that are not in the books, or not as the source has them, in the language in force. A posted document
  * is in the figures, so it does not count as missing.
  */
-export function outsideNotes({ outside, period, of, installation }: InstallationReport): string[] {
+export function outsideNotes({ outside, period, of, installation }: InstallationReport): OutsideNote[] {
   const dated = of === 'month' ? reportNotes.monthSpan(period) : reportNotes.upTo(period);
   const note = (isPosted: boolean, text: (of: Record<'installation' | 'documents' | 'dated', string>) => string) => {
     const found = ofReasons(outside, (reason) => postedReasons.includes(reason) === isPosted, installation.decimals);
     if (Object.keys(found).length === 0) return [];
-    return [text({ installation: labelOf(installation), documents: outsideText(found), dated })];
+    const isNext = Object.values(found).every(({ reasons }) =>
+      Object.keys(reasons).every((each) => each === 'pending'),
+    );
+    return [{ text: text({ installation: labelOf(installation), documents: outsideText(found), dated }), isNext }];
   };
   return [...note(false, reportNotes.missing), ...note(true, reportNotes.changeHeld)];
 }

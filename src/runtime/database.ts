@@ -37,7 +37,7 @@ async function refuseBesideProcesses(owner: Db, missing: string[]): Promise<void
     owner,
     { command: text, host: text, process: integer, version: text },
     `select command, host, process, version from daemon
-     where heard_at > clock_timestamp() - make_interval(secs => ?) order by started_at`,
+     where ended_at is null and heard_at > clock_timestamp() - make_interval(secs => ?) order by started_at`,
     [presenceTimes.forgottenAfterSeconds],
   );
   if (found.length === 0) return;

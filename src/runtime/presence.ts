@@ -43,6 +43,11 @@ interface Work {
   times?: Partial<PresenceTimes>;
 }
 
+/** Whether the command is a daemon, which performs the actions of the console. Its row stays, so that the console shows when it ended. */
+function isDaemon(command: string): boolean {
+  return command === 'run' || command === 'dev';
+}
+
 /** Registers this process, and keeps it registered. */
 export async function enter(app: App, work: Work): Promise<Presence> {
   const presence = new Registered(app, work);
@@ -86,7 +91,10 @@ class Registered implements Presence {
     this.#ended.abort();
     await this.#heartbeats;
     try {
-      await within(answerTimeoutMs, execute(this.#app.presenceDb, 'delete from daemon where id = ?', [this.#id]));
+      const leave = isDaemon(this.#work.command)
+        ? 'update daemon set ended_at = clock_timestamp() where id = ?'
+        : 'delete from daemon where id = ?';
+      await within(answerTimeoutMs, execute(this.#app.presenceDb, leave, [this.#id]));
     } catch (err) {
       this.#app.log.debug({ err }, 'this process could not be removed from the table; its row expires');
     }
@@ -132,7 +140,7 @@ class Registered implements Presence {
 }
 
 /** Selects rows of `daemon` with a recent heartbeat. */
-const isAtWork = `heard_at > clock_timestamp() - make_interval(secs => ${presenceTimes.forgottenAfterSeconds})`;
+const isAtWork = `ended_at is null and heard_at > clock_timestamp() - make_interval(secs => ${presenceTimes.forgottenAfterSeconds})`;
 
 export async function anyProcessAtWork(db: Connection): Promise<boolean> {
   const { found } = await row(db, { found: bool }, `select exists (select from daemon where ${isAtWork}) as found`);

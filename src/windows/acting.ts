@@ -154,7 +154,7 @@ export class Acting {
       }
       return await this.#refuse(installation, action, err, transact);
     }
-    if (!kind.endsWith('_delivery')) return;
+    if (!kind.endsWith('_delivery') || (isKnown && isOutside(kind))) return;
     await this.#windows?.requestDelivery(installation.id).catch((err: unknown) => {
       log.debug({ ...about, err }, 'the delivery could not be started; this is retried');
     });

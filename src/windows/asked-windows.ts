@@ -12,7 +12,7 @@ import { systemClock } from '../runtime/system-clock.ts';
 import type { Engine } from '../runtime/worker.ts';
 import type { Span } from '../sync/replay/spans.ts';
 import type { InstallationId } from '../terms.ts';
-import { type Cancelled, cancelRuns } from './cancelling.ts';
+import { type Cancelled, cancelRunning, cancelRuns } from './cancelling.ts';
 import { answered } from './each-installation.ts';
 import { type Nudged, nudgeNow } from './nudge-now.ts';
 import { reconcileOne } from './reconciling.ts';
@@ -26,6 +26,8 @@ export interface AskedWindows {
   /** Starts the workflow of an action. A second call for the action starts nothing, and returns the first run. */
   start(installation: InstallationId, action: number, request: ReadingRequest): Promise<StartedRun>;
   cancel(installation: InstallationId, runs: readonly RunningWork[]): Promise<Cancelled[]>;
+  /** Asks the running delivery to end. Returns its workflow; empty if none runs. */
+  cancelDelivery(installation: InstallationId): Promise<Cancelled[]>;
   nudge(installation: InstallationId): Promise<Nudged['state']>;
   /** Null if the source does not answer. */
   price(installation: InstallationConfig, request: ReadingRequest, spans: readonly Span[]): Promise<ReadingCost | null>;
@@ -68,6 +70,7 @@ export function askedWindows(app: App, engine: Engine, signal: AbortSignal): Ask
         return found;
       }
     },
+    cancelDelivery: (installation) => cancelRunning(app, client, installation, { delivery: true, waitMs: 0 }),
     cancel: (installation, runs) => cancelRuns(client, installation, runs, 0),
     nudge: async (installation) => (await nudgeNow(app, client, installation)).state,
     async price(installation, request, spans) {

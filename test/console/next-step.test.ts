@@ -14,7 +14,7 @@ test.each(formsOfCommands)('the form of $words exists, and needs the right of it
 });
 
 /** What the form is called where it stands, so that the reader finds the words of the link again. */
-const formNames = ['Replay', 'Read now', 'Approve entries', 'Send entries again'];
+const formNames = ['Replay', 'Read now', 'Approve entries', 'Send entries again', 'Deliver now'];
 const asks = 'Ask an operator to run the command.';
 test.each<[Role, string, string | null, boolean]>([
   ['operator', 'Wait for the next window.', null, false],
@@ -22,7 +22,8 @@ test.each<[Role, string, string | null, boolean]>([
   ['operator', 'Run `vetledger replay --failed` to read them.', 'read-again?read=failed', false],
   ['accountant', 'Run `vetledger replay --failed` to read them.', null, true],
   ['operator', 'Run `vetledger sync`.', 'read-now', false],
-  ['operator', 'Run `vetledger nudge --delivery`.', null, false],
+  ['operator', 'Run `vetledger nudge --delivery`.', 'deliver-now', false],
+  ['bookkeeper', 'Run `vetledger cancel --delivery`.', null, true],
   ['accountant', 'Run `vetledger deliver --approve --through DATE`.', 'approve', false],
   ['operator', 'Run `vetledger deliver --approve --through DATE`.', null, false],
   ['bookkeeper', 'Open the period in the ERP; then run `vetledger deliver retry`.', 'resend', false],

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { brokenAction } from '../../src/actions/verify.ts';
 import { type Config, loadConfig } from '../../src/config/load-config.ts';
 import { roles } from '../../src/console/users/rights.ts';
+import { pauseDelivery, resumeDelivery } from '../../src/erp/outbox/state.ts';
 import type { ReadingRequest } from '../../src/queries/asked-windows.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { setPaused } from '../../src/sync/pauses.ts';
@@ -63,6 +64,10 @@ const windows: AskedWindows = {
       state: 'ending' as const,
     }));
   },
+  async cancelDelivery() {
+    call('cancel delivery');
+    return [{ installation: id, kind: 'delivery', workflow_id: 'delivery/x', state: 'ending' }];
+  },
   async nudge() {
     call('nudge');
     return 'asked';
@@ -75,7 +80,9 @@ const windows: AskedWindows = {
     call('reconcile');
     return { failing: ['E1', 'chain'], complete: false };
   },
-  requestDelivery: async () => undefined,
+  async requestDelivery() {
+    call('deliver');
+  },
 };
 const ports = () => ({ db, promptDb: db, config, clock: () => now, log: createLog('silent') });
 const look = (given: AskedWindows = windows) => new Acting(ports(), given).look(new AbortController().signal);
@@ -125,11 +132,14 @@ const addOpen = (workflow: string, kind = 'replay') =>
   );
 
 beforeAll(async () => {
-  const each = clinics.map((clinic) => ({ id: clinic, base_url: 'http://127.0.0.1:9' }));
+  const each = clinics.map((clinic) => ({
+    ...{ id: clinic, base_url: 'http://127.0.0.1:9' },
+    ...(clinic === id ? { erp: '{kind: csv, folder: /tmp/vetledger-none}' } : {}),
+  }));
   config = await loadConfig(`${folderOf({ 'vetledger.yaml': demoConfig(each) })}/vetledger.yaml`, {
     PRACTICE_TOKEN: 't',
   });
-  site = await openTestConsole(database);
+  site = await openTestConsole(database, { [id]: { erp: '{kind: csv, folder: /tmp/vetledger-none}' } });
   for (const role of roles) {
     await site.user(role, [[role, role === 'admin' ? null : id]]);
     browsers.set(role, await site.signedIn(role));
@@ -321,6 +331,24 @@ test('a window is opened now, once, and not while windows are paused', async () 
   await db.transaction((trx) => setPaused(trx, id, false, by));
 });
 
+test('a delivery is started once, unless it is paused, and the running one is cancelled', async () => {
+  const asked = await ask('deliver-now');
+  await look();
+  expect(calls).toEqual(['deliver']);
+  expect(await page(asked)).toContain('The action is done.');
+  const late = await ask('deliver-now');
+  const by = { actedBy: 'a test', reason: 'r' };
+  await db.transaction((trx) => pauseDelivery(trx, id, by));
+  expect(formOf(await open('deliver-now'))).toBeNull();
+  await look();
+  expect(await page(late)).toContain('The delivery of this clinic is paused');
+  const cancelled = await ask('cancel-delivery');
+  await look();
+  expect(calls).toEqual(['deliver', 'cancel delivery']);
+  expect(await page(cancelled)).toContain('Asked to end: delivery/x');
+  await db.transaction((trx) => resumeDelivery(trx, id, by));
+});
+
 describe('a reconciliation before its time', () => {
   const load = async () => {
     await addOpen('sync-window/first', 'window');
@@ -379,7 +407,7 @@ test('a window of another clinic is unknown', async () => {
 
 test.each(
   roles.flatMap((role) =>
-    ['read-again', 'replay', 'backfill', 'cancel', 'read-now'].map((name) => [role, name] as const),
+    ['read-again', 'replay', 'backfill', 'cancel', 'read-now', 'cancel-delivery'].map((name) => [role, name] as const),
   ),
 )('the role %s and the form %s', async (role, name) => {
   expect((await as(role).get(`/${id}/actions/${name}`)).statusCode).toBe(role === 'operator' ? 200 : 404);

@@ -239,6 +239,21 @@ describe('of many installations', () => {
     );
   }
 
+  test.each([
+    ['before the last window that closed', 600, null],
+    ['after it', 30, { refusals: 2 }],
+  ])('a sign-in that was refused %s', async (_, seconds, expected) => {
+    await some(1, 60, 0);
+    await query(
+      db,
+      `insert into sign_in (installation, mark, refusals, since, ask_again_at) values (1, 'm', 2, ?, ?)`,
+      [ago(seconds), now],
+    );
+    const [found] = await installationStatuses(ports, installations(1));
+    if (expected === null) expect(found).toMatchObject({ health: 'ok', sign_in: null });
+    else expect(found).toMatchObject({ health: 'failed', sign_in: expected });
+  });
+
   test('each has its own figures, and `status` takes as many statements for twenty as for one', async () => {
     for (let id = 1; id <= 20; id++) await some(id, id === 3 ? 5000 : 60 + id, id === 2 ? 4 : 0);
     await query(

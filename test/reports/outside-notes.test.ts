@@ -16,16 +16,21 @@ const changed = (documents: string) =>
 test.each([
   ['nothing outside', [], []],
   [
+    'documents that the next window posts',
+    [group('pending', 2, null)],
+    [{ text: missing('2 invoices (unknown amount, oldest 2026-01-04)'), isNext: true }],
+  ],
+  [
     'a change without an amount, which is held',
     [group('change_held', 197, '0')],
-    [changed('197 invoices (0.00, VAT 0.00, oldest 2026-01-04)')],
+    [{ text: changed('197 invoices (0.00, VAT 0.00, oldest 2026-01-04)'), isNext: false }],
   ],
   [
     'held documents and held changes apart',
     [group('held', 1, '104'), group('late', 2, '10.5'), group('change_held', 1, '-4'), group('left_as_posted', 3, '7')],
     [
-      missing('3 invoices (114.50, VAT 0.00, oldest 2026-01-04)'),
-      changed('1 invoice (-4.00, VAT 0.00, oldest 2026-01-04)'),
+      { text: missing('3 invoices (114.50, VAT 0.00, oldest 2026-01-04)'), isNext: false },
+      { text: changed('1 invoice (-4.00, VAT 0.00, oldest 2026-01-04)'), isNext: false },
     ],
   ],
 ])('%s', (_, groups, notes) => {

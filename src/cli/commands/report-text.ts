@@ -37,7 +37,7 @@ export async function* reportText(
 
 /** Notes beside the figures, such as missing documents. */
 export function notedLines(report: InstallationReport): string[] {
-  const outside = outsideNotes(report).map((note) => `${note}; \`vetledger problems\``);
+  const outside = outsideNotes(report).map(({ text }) => `${text}; \`vetledger problems\``);
   return [...outside, ...(report.notes ?? []).map((note) => shown(note))];
 }
 

@@ -27,6 +27,14 @@ export const formsOfCommands: readonly { words: RegExp; kind: AskedKind; path: s
     title: () => windowActionTexts.titles.nudge_windows,
   },
   {
+    ...{ words: /^nudge\b.*--delivery/, kind: 'nudge_delivery', path: 'deliver-now' },
+    title: () => deliveryActionTexts.titles.nudge_delivery,
+  },
+  {
+    ...{ words: /^cancel\b.*--delivery/, kind: 'cancel_delivery', path: 'cancel-delivery' },
+    title: () => deliveryActionTexts.titles.cancel_delivery,
+  },
+  {
     ...{ words: /^cancel\b(?!.*--delivery)/, kind: 'cancel_windows', path: 'cancel' },
     title: () => windowActionTexts.titles.cancel_windows,
   },

@@ -28,6 +28,8 @@ export const permittedActions = {
   backfill_windows: 'operate',
   cancel_windows: 'operate',
   nudge_windows: 'operate',
+  nudge_delivery: 'deliver',
+  cancel_delivery: 'operate',
   reconcile_books: 'reconcile',
 } as const satisfies Partial<Record<ActionKind, Permission>>;
 export type AskedKind = keyof typeof permittedActions;

@@ -284,6 +284,8 @@ create table daemon (
   installations bigint[] not null,
   started_at timestamptz not null default clock_timestamp(),
   heard_at timestamptz not null default clock_timestamp(),
+  -- When a daemon ended in order. The rows of other processes are deleted then.
+  ended_at timestamptz,
   -- Since when the process cannot reach Temporal (src/runtime/presence.ts), for `status` in another process; null if it
   -- can.
   temporal_gone_since timestamptz

@@ -120,6 +120,8 @@ export const actionNames = catalogue('console/actions.actionNames', {
   backfill_windows: 'Backfill',
   cancel_windows: 'Cancellation of running work',
   nudge_windows: 'Window opened now',
+  nudge_delivery: 'Delivery started now',
+  cancel_delivery: 'Cancellation of the running delivery',
   reconcile_books: 'Reconciliation',
 });
 

@@ -14,6 +14,8 @@ export const deliveryActionTexts = catalogue('console/operating.deliveryActionTe
     retry_delivery: 'Send entries again',
     undo_delivery: 'Undo a delivery',
     acknowledge_batch: 'Acknowledge a file',
+    nudge_delivery: 'Deliver now',
+    cancel_delivery: 'Cancel the running delivery',
   },
   effects: {
     approve_delivery:
@@ -22,7 +24,11 @@ export const deliveryActionTexts = catalogue('console/operating.deliveryActionTe
     undo_delivery:
       'Each entry in the ERP is reversed there by a new entry on the same date. Entries that were not sent yet are excluded. Our own books do not change.',
     acknowledge_batch: 'The entries of the file then count as imported by the accountants.',
+    nudge_delivery: 'The entries that wait are sent to the ERP now. If a delivery runs, it continues.',
+    cancel_delivery:
+      'The running delivery ends. The next one first looks up in the ERP what was being sent. Nothing is lost or sent twice.',
   },
+  paused: 'The delivery is paused. Resume it first.',
   none: 'There is no entry for this action.',
   noBatch: 'There is no such file.',
   allRefused: 'all refused ones',

@@ -29,6 +29,11 @@ export const actionErrors = catalogue('errors/actions.actionErrors', {
     message: 'The windows of this clinic are paused, so none was opened.',
     todo: 'Resume the windows, then ask again.',
   }),
+  deliveryPaused: (): PlainError => ({
+    code: 'delivery_paused',
+    message: 'The delivery of this clinic is paused, so none was started.',
+    todo: 'Resume the delivery, then ask again.',
+  }),
   noSchedule: (): PlainError => ({
     code: 'no_schedule',
     message: 'Temporal has no Schedule of this clinic, so no window was opened.',

@@ -12,6 +12,7 @@ import {
   pricedRequest,
   readingRequest,
 } from '../../queries/asked-windows.ts';
+import { pausesNow } from '../../queries/pauses.ts';
 import { runningWork } from '../../queries/running-work.ts';
 import { windowPaces } from '../../sync/schedule-state.ts';
 import { actionErrors } from '../../texts/errors/actions.ts';
@@ -105,12 +106,36 @@ const nudge: OutsidePerformer = {
   },
 };
 
+/** Starts a delivery of the units that wait. */
+const deliver: OutsidePerformer = {
+  async prepare(trx, installation) {
+    const { delivery } = await pausesNow(trx, installation);
+    if (delivery === undefined) throw new UserError(actionErrors.noEffect(), 1);
+    if (delivery !== null) throw new UserError(actionErrors.deliveryPaused(), 1);
+    return async (windows) => {
+      await windows.requestDelivery(installation.id);
+      return {};
+    };
+  },
+};
+
+const endDelivery: OutsidePerformer = {
+  prepare:
+    async (_, { id }) =>
+    async (windows) => {
+      const asked = await windows.cancelDelivery(id);
+      return { workflows: asked.map(({ workflow_id }) => workflow_id) };
+    },
+};
+
 export const outsidePerformers = {
   price_windows: price,
   replay_windows: start,
   backfill_windows: start,
   cancel_windows: cancel,
   nudge_windows: nudge,
+  nudge_delivery: deliver,
+  cancel_delivery: endDelivery,
 } satisfies Partial<Record<AskedKind, OutsidePerformer>>;
 export type OutsideKind = keyof typeof outsidePerformers;
 

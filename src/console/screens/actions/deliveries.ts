@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { hashOfEffect } from '../../../actions/record.ts';
 import { localTimeOf } from '../../../domain/dates.ts';
 import { formatExact, Money } from '../../../domain/money.ts';
@@ -13,6 +14,8 @@ import {
   unitsPerRequest,
 } from '../../../queries/asked-delivery.ts';
 import { unitIds } from '../../../queries/delivered-units.ts';
+import { pausesNow } from '../../../queries/pauses.ts';
+import { deliveryScreen } from '../../../texts/console/delivery.ts';
 import { deliveryActionTexts as texts } from '../../../texts/console/operating.ts';
 import { type Content, html, type Node } from '../../html.ts';
 import { facts } from '../../parts/facts.ts';
@@ -150,9 +153,29 @@ const acknowledge = effectForm({
   view: ({ batch }) => html`<dt>${texts.batch}</dt><dd>${batch}</dd>`,
 });
 
+/** A delivery before its time, or the end of the running one. */
+function runForm(kind: 'nudge_delivery' | 'cancel_delivery', name: string): EffectForm {
+  return effectForm({
+    ...{ kind, name, title: titleOf(kind), request: z.object({}) },
+    choose: null,
+    read: async () => ({}),
+    fieldsOf: () => ({}),
+    async effect({ db, installation }): Promise<ShownEffect> {
+      const { delivery } = await pausesNow(db, installation);
+      const refusal = () => (delivery === undefined ? deliveryScreen.none : delivery === null ? null : texts.paused);
+      if (delivery === undefined || (delivery !== null && kind === 'nudge_delivery'))
+        return { hash: null, view: () => html`<p class="empty">${refusal()}</p>` };
+      return { hash: hashOfEffect({}), view: () => html`<p>${texts.effects[kind]}</p>` };
+    },
+    view: () => html``,
+  });
+}
+
 export const deliveryForms = {
   approve_delivery: approve,
   retry_delivery: resend,
   undo_delivery: undo,
   acknowledge_batch: acknowledge,
+  nudge_delivery: runForm('nudge_delivery', 'deliver-now'),
+  cancel_delivery: runForm('cancel_delivery', 'cancel-delivery'),
 } satisfies Record<DeliveryKind, EffectForm>;

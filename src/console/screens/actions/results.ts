@@ -42,6 +42,7 @@ const views: Partial<Record<AskedKind, View>> = {
   acknowledge_batch: textOf(z.object({ file: z.string(), units: z.number() }), ({ file, units }) =>
     texts.acknowledged({ file, entries: entries(units) }),
   ),
+  cancel_delivery: textOf(z.object({ workflows: z.array(z.string()) }), cancelledText),
   propose_mapping: previewView('propose_mapping'),
   preview_repost: previewView('preview_repost'),
   apply_mapping: async ({ rights, installation: { id } }) => ({
@@ -54,14 +55,16 @@ const views: Partial<Record<AskedKind, View>> = {
   price_windows: priceView,
   replay_windows: startedView,
   backfill_windows: startedView,
-  cancel_windows: textOf(z.object({ workflows: z.array(z.string()) }), ({ workflows }) =>
-    workflows.length === 0 ? windowActionTexts.ended : `${windowActionTexts.cancelled}: ${workflows.join(', ')}`,
-  ),
+  cancel_windows: textOf(z.object({ workflows: z.array(z.string()) }), cancelledText),
   nudge_windows: nudgedView,
   reconcile_books: textOf(z.object({ failing: z.array(z.string()), complete: z.boolean() }), (result) =>
     reconcileTexts.result({ failing: result.failing.join(', '), complete: result.complete }),
   ),
 };
+
+function cancelledText({ workflows }: { workflows: string[] }): string {
+  return workflows.length === 0 ? windowActionTexts.ended : `${windowActionTexts.cancelled}: ${workflows.join(', ')}`;
+}
 
 /** A preview, with a link to the form that follows it. */
 function previewView(kind: 'propose_mapping' | 'preview_repost'): View {

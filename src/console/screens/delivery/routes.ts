@@ -57,8 +57,8 @@ async function show(request: InstallationRequest): Promise<Answer> {
 }
 
 function actionsView(rights: Rights, id: InstallationId, pause: Node | null): Node {
-  const { approve_delivery: approve, undo_delivery: undo } = deliveryForms;
-  return html`<p class="pages">${approve.link(rights, id)} ${undo.link(rights, id)} ${pause}</p>`;
+  const { approve_delivery: approve, undo_delivery: undo, nudge_delivery: now, cancel_delivery: end } = deliveryForms;
+  return html`<p class="pages">${approve.link(rights, id)} ${undo.link(rights, id)} ${now.link(rights, id)} ${end.link(rights, id)} ${pause}</p>`;
 }
 
 /** E7 by the last reading of the ERP, without balances of accounts. Null before a reading. */

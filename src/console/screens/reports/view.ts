@@ -46,7 +46,9 @@ export function reportHead({
 /** Notes beside the figures. Missing documents link to the screen where people decide about them. */
 export function reportNotesView(report: InstallationReport): Node {
   const decide = html`<a href=${`/${report.installation.id}/decide`}>${screenNames.decide}</a>`;
-  return html`${outsideNotes(report).map((note) => html`<p><span class="needed">${note}</span> ${decide}</p>`)}
+  return html`${outsideNotes(report).map(({ text, isNext }) =>
+    isNext ? html`<p>${text}</p>` : html`<p><span class="needed">${text}</span> ${decide}</p>`,
+  )}
   ${(report.notes ?? []).flatMap((note) => shown(note).split('\n')).map((line) => html`<p>${line}</p>`)}`;
 }
 
