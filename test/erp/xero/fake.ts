@@ -120,7 +120,7 @@ export class FakeXero implements XeroTransport {
   ];
   tokenSeconds = 1_800;
   /** Requests that are answered before the limit of the day is spent. */
-  dayLimit = Number.POSITIVE_INFINITY;
+  dayLimit = 5_000;
   /** Changes an answer before it is sent. */
   onAnswer: (request: string, value: unknown) => unknown = (_, value) => value;
   /** Sees the body of each request. */
@@ -223,7 +223,7 @@ export class FakeXero implements XeroTransport {
       status: result.status,
       text: result.value === null ? '' : JSON.stringify(this.onAnswer(name, result.value)),
       retryAfter: result.headers?.['retry-after'] ?? null,
-      headers: result.headers ?? {},
+      headers: { 'x-daylimit-remaining': String(Math.max(0, this.dayLimit)), ...result.headers },
       ids: { request: 'fake' },
     };
   }

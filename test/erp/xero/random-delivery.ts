@@ -22,6 +22,7 @@ const batchSize = xeroCapabilities.write.max_entries;
 export async function deliverRandomInvoices(invoices: number, seed: number) {
   const time = new SimulatedTime(Date.parse('2026-03-06T06:00:00Z'));
   const fake = new FakeXero(time.clock());
+  fake.dayLimit = invoices;
   const log = { debug: () => {}, info: () => {}, warn: () => {} } as never;
   const target = openXero(fake.config, { clock: time.clock(), log, transport: fake });
   const rng = new Rng(seed, 'xero');

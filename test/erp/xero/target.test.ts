@@ -455,6 +455,7 @@ describe('an error', () => {
     const spent = { means: 'throttled', problem: 'erp_limit_spent', retryAfterMs: 900_000 };
     expect(await errorOf(target.create([sale(2)], request()))).toMatchObject(spent);
     expect(await errorOf(find(target, sale(1)))).toMatchObject({ means: 'throttled' });
+    expect(target.limitsLeft?.()).toEqual([{ perSeconds: 86_400, left: 0 }]);
   });
 
   test('without a known text is a doubt about its entry', async () => {

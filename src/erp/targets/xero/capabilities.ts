@@ -25,8 +25,8 @@ export const xeroCapabilities: Capabilities = {
   pace: {
     in_flight_per_company: 5,
     limits: [
-      { per_seconds: 60, n: 60, weight: 1 },
-      { per_seconds: 86_400, n: 5_000, weight: 1 },
+      { per_seconds: 60, n: 60, weight: 1, left_header: 'X-MinLimit-Remaining' },
+      { per_seconds: 86_400, n: 5_000, weight: 1, left_header: 'X-DayLimit-Remaining' },
     ],
     errors_allowed: null,
   },

@@ -20,6 +20,7 @@ import {
   valueIn,
   withRetry,
 } from '../api/http.ts';
+import { LimitsLeft } from '../api/limits-left.ts';
 import { xeroCapabilities } from './capabilities.ts';
 import { identityUrlOf, tenantsIn, xeroLogin, xeroScope } from './login.ts';
 import { messagesIn, recordsIn } from './wire.ts';
@@ -49,6 +50,7 @@ export interface XeroCall {
 
 /** Xero's accounting API for one organisation: a custom connection, or an app that a person logs in to. */
 export class XeroConnection {
+  readonly limitsLeft = new LimitsLeft(xeroCapabilities.pace);
   readonly #config: XeroConfig;
   readonly #log: Logger;
   readonly #transports: { http: XeroTransport; identity: XeroTransport };
@@ -135,6 +137,7 @@ export class XeroConnection {
         ),
       request,
     );
+    this.limitsLeft.note(answer);
     if (access === 'reads' && (answer.status === notFound || answer.status === notModified)) return null;
     return resultOf(outcomeOf(answer), { access, method, answer, name: erp }, this.#log);
   }

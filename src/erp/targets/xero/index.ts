@@ -8,6 +8,7 @@ import type { ErpEntry, ErpLine } from '../../erp-entry.ts';
 import type { CheckPlan, ErpBooks, ErpPeriods, ErpTarget, Expiry, RequestOptions, WriteOptions } from '../../port.ts';
 import type { ErpApi, Fault, ResolvedEntry } from '../api/erp-api.ts';
 import { readAs } from '../api/form.ts';
+import type { LimitsLeft } from '../api/limits-left.ts';
 import { SummedBooks } from '../api/summed-books.ts';
 import { ApiTarget } from '../api/target.ts';
 import { xeroCapabilities } from './capabilities.ts';
@@ -31,6 +32,7 @@ class XeroApi implements ErpApi<XeroRecords> {
   readonly reader: XeroReader;
   /** The manual journals. Invoices and payments that people enter in Xero are not among them. */
   readonly books: ErpBooks;
+  readonly limitsLeft: LimitsLeft;
   readonly #connection: XeroConnection;
 
   constructor(config: XeroConfig, ports: XeroPorts) {
@@ -38,6 +40,7 @@ class XeroApi implements ErpApi<XeroRecords> {
     const steps = config.post === 'draft' ? 'draft_then_post' : 'one';
     this.capabilities = { ...xeroCapabilities, write: { ...xeroCapabilities.write, steps } };
     this.#connection = new XeroConnection(config, ports);
+    this.limitsLeft = this.#connection.limitsLeft;
     this.records = new XeroNames(this.#connection, ports.clock);
     this.reader = new XeroReader(this.#connection, this.records);
     this.books = new SummedBooks((which, options) => this.reader.entries(which, options));
