@@ -204,7 +204,8 @@ export const records: Record<string, FakeRecord> = {
     {
       key: { lookup: 'scan_since' },
       request_id: { ...idempotency, max: 128 },
-      write: { atomic: 'batch', result_per_entry: false, max_entries: 25 },
+      write: { atomic: 'entry', result_per_entry: true, max_entries: 50, withdraw: 'delete' },
+      doubt: { server_may_work_seconds: 180 },
       pace: {
         in_flight_per_company: 5,
         limits: [
@@ -217,7 +218,7 @@ export const records: Record<string, FakeRecord> = {
       numbered: 'no',
       dimensions: journalDimensions,
       periods: { kinds: ['general', 'year'] },
-      read_back: { by: 'id', normalises: ['merged_lines', 'order'] },
+      read_back: { by: 'key', normalises: ['date', 'merged_lines', 'order'] },
     },
     {
       period: { http: 400, code: 'ValidationException', text: 'The date cannot be before the period lock date' },
