@@ -42,6 +42,7 @@ test.each([
   'netvisor-finland.yaml',
   'odoo-finland.yaml',
   'sweden.yaml',
+  'xero-uk.yaml',
 ])('%s names a chart, and accounts of it alone', async (name) => {
   const { mapping } = await loadMapping(folder + name);
   const chart = await loadChart(mapping, folder + name);
