@@ -10,6 +10,7 @@ import { defaultQuirks, quirksSchema } from '../sandbox/src/quirks.ts';
 import { scenarios } from '../sandbox/src/scenarios.ts';
 import { createProgram, definitionOf, examplesOf } from '../src/cli/program.ts';
 import { type ConfigKey, configKeys } from '../src/config/schema.ts';
+import { reliedOn } from '../src/erp/cautious.ts';
 import { knownFacts, type Provenance } from '../src/erp/provenance.ts';
 import { provenances } from '../src/erp/targets/provenance.ts';
 import { mappingJsonSchema } from '../src/mapping/schema.ts';
@@ -215,15 +216,18 @@ function problemsPage(): string {
 function factsPage(known: Provenance): string {
   const origin = { measured: 'measured', spec: 'specification', docs: 'documentation', third_party: 'others' };
   const shown = (value: unknown) => `\`${typeof value === 'string' && value !== '' ? value : JSON.stringify(value)}\``;
+  const used = new Map(knownFacts({ ...known, capabilities: reliedOn(known) }).map(({ fact, value }) => [fact, value]));
+  const relied = (fact: string, value: unknown) =>
+    JSON.stringify(used.get(fact)) === JSON.stringify(value) ? '' : `; deliveries use ${shown(used.get(fact))}`;
   return [
     generated,
     `# What vetledger knows about ${known.erp}`,
-    'The fields of the capability record (`src/erp/capabilities.ts`), and how each one is known. An **assumed** field may be wrong; `vetledger erp check` names it.',
+    'The fields of the capability record (`src/erp/capabilities.ts`), and how each one is known. An **assumed** field may be wrong; `vetledger erp check` names it. Until a field on which the safety of a delivery depends is measured, deliveries use its least favourable value.',
     table(
       ['field', 'value', 'known from', 'where'],
       knownFacts(known).map(({ fact, value, from, where }) => [
         `\`${fact}\``,
-        fact === 'errors' ? `${value} patterns` : shown(value),
+        fact === 'errors' ? `${value} patterns` : `${shown(value)}${relied(fact, value)}`,
         from === 'assumed' ? '**assumed**' : origin[from],
         where,
       ]),

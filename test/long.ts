@@ -31,7 +31,7 @@ export const nightlyTests = [
   'test/domain/bounded.test.ts',
   'test/embedded/optional-packages.test.ts',
   'test/erp/computed-vat-share.test.ts',
-  'test/erp/contract/{tryton,mutants}.test.ts',
+  'test/erp/contract/{tryton,mutants,matrix}.test.ts',
   'test/erp/tryton/*.test.ts',
   'test/erp/xero/vat-share.test.ts',
   'test/hostile/*.test.ts',

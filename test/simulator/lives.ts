@@ -17,7 +17,7 @@ export type WorldName = 'installation' | DeliveryWorld;
 export type Given = { world?: WorldName } & Partial<Traits> & Partial<Omit<DeliveryTraits, 'erp'>>;
 
 /** The values of `--trait`: a world, or a trait of an installation. */
-export const choices = [...traitNames, 'delivery', 'odoo'] as const;
+export const choices = [...traitNames, 'delivery', 'odoo', 'matrix'] as const;
 export type Choice = (typeof choices)[number];
 
 function worldOf(seed: number): WorldName {
@@ -30,6 +30,8 @@ function worldOf(seed: number): WorldName {
 
 /** Whether the arguments choose the life of a seed. */
 export function isChosen(seed: number, choice: Choice): boolean {
+  // No seed decides for the matrix, whose lives are played on request.
+  if (choice === 'matrix') return true;
   const world = worldOf(seed);
   if (choice === 'delivery' || choice === 'odoo') return world === choice;
   return world === 'installation' && hasTrait(traitsOf(seed), choice satisfies TraitName);
@@ -39,6 +41,6 @@ export function isChosen(seed: number, choice: Choice): boolean {
 export function live(databases: Databases, seed: number, n: number, given: Given = {}): Promise<LifeReport> {
   const { world = worldOf(seed), ...traits } = given;
   if (world === 'installation') return liveInstallation(databases, seed, n, traitsOf(seed, traits));
-  const drawn = deliveryTraitsOf(seed, world);
-  return liveDelivery(databases, seed, n, { ...drawn, ...traits, erp: traits.erp ?? drawn.erp });
+  const drawn = deliveryTraitsOf(seed, world, traits.erp ?? null);
+  return liveDelivery(databases, seed, n, { ...drawn, ...traits, erp: drawn.erp });
 }

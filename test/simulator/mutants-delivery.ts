@@ -28,6 +28,9 @@ const inLease = faultsIn<typeof import('../../src/erp/company-lease.ts')>(
   new URL('../../src/erp/company-lease.ts', import.meta.url),
 );
 
+const inCautious = faultsIn<typeof import('../../src/erp/cautious.ts')>(
+  new URL('../../src/erp/cautious.ts', import.meta.url),
+);
 const inClaims = faultsIn<typeof import('../../src/erp/claims/claim-store.ts')>(
   new URL('../../src/erp/claims/claim-store.ts', import.meta.url),
 );
@@ -147,6 +150,20 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   'no sweep of drafts that came late': {
     faults: [inSweep({ claimSweeps: () => async () => [] })],
     given: { ...quiet, erp: 'tryton', late: 0.5 },
+    seed: 1,
+  },
+  'an assumption taken for a fact': {
+    faults: [inCautious({ cautious: () => (capabilities) => capabilities })],
+    given: { world: 'matrix', erp: 'like netvisor', troubles: noTroubles, processes: 1, installations: 1 },
+    seed: 10,
+  },
+  'a request repeated at once, whatever the ERP does with its id': {
+    faults: [
+      inStrategy({
+        strategyOf: (real) => (capabilities) => ({ ...real.strategyOf(capabilities), repeatsAtOnce: true }),
+      }),
+    ],
+    given: { world: 'matrix', erp: 'like xero', troubles: noTroubles, processes: 1, installations: 1 },
     seed: 1,
   },
   'another database’s entries not looked at': {

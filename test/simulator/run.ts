@@ -30,7 +30,7 @@ interface Setting {
   verbose: boolean;
 }
 
-const erps = [...erpsOf.delivery, ...erpsOf.odoo];
+const erps = [...new Set(Object.values(erpsOf).flat())];
 /** After this number of lives, a mutant counts as not noticed. */
 const mutantSeeds = 100;
 
@@ -63,7 +63,8 @@ if (error !== null) {
 }
 const server = await startEphemeralPostgres((line) => console.error(line));
 /** The ERP is the named one, or the one of the seed. */
-const ofErp: Given = values.erp === undefined ? {} : { world: worldOfErp(values.erp), erp: values.erp };
+const world = values.trait === 'matrix' ? 'matrix' : values.erp && worldOfErp(values.erp);
+const ofErp: Given = { ...(world && { world }), ...(values.erp && { erp: values.erp }) };
 const setting = { server, processes: Number(values.processes), verbose: values.verbose };
 try {
   process.exitCode = values.mutants ? await tryMutants() : await tryOne(values.mutant);

@@ -1,13 +1,16 @@
 import type { Logger } from 'pino';
+import { type ErpConfig, isApiTarget } from '../../config/erp.ts';
 import type { InstallationConfig } from '../../config/load-config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { deliveryErrors } from '../../texts/errors/deliveries.ts';
+import { reliedOn } from '../cautious.ts';
 import type { LoginPorts } from '../login/server.ts';
 import type { ErpTarget } from '../port.ts';
 import { openNetvisor } from './netvisor/index.ts';
 import { openOdoo } from './odoo/index.ts';
 import { openProcountor } from './procountor/index.ts';
+import { provenances } from './provenance.ts';
 import { openTryton } from './tryton/index.ts';
 import { openXero } from './xero/index.ts';
 
@@ -18,8 +21,16 @@ export interface TargetPorts {
   logins: Pick<LoginPorts, 'db' | 'keys'>;
 }
 
-/** Opens the target that an installation's configuration names. Throws ConfigError for an unknown kind. */
+/**
+ * Opens the target that an installation's configuration names. Deliveries rely on its record only as far as it was
+ * measured. Throws ConfigError for an unknown kind.
+ */
 export function openTarget({ erp }: InstallationConfig, ports: TargetPorts): ErpTarget {
+  const target = opened(erp, ports);
+  return isApiTarget(erp) ? Object.assign(target, { capabilities: reliedOn(provenances[erp.kind]) }) : target;
+}
+
+function opened(erp: ErpConfig, ports: TargetPorts): ErpTarget {
   if (erp.kind === 'tryton') return openTryton(erp, ports);
   if (erp.kind === 'odoo') return openOdoo(erp, ports);
   if (erp.kind === 'procountor') return openProcountor(erp, ports);

@@ -6,6 +6,7 @@ import type { SimulatedDatabase } from '../../simulator/database.ts';
 import { installationOf } from '../../simulator/delivery/installation.ts';
 import { flaws } from '../../simulator/delivery/plan.ts';
 import { query } from '../../support/sql.ts';
+import type { played } from '../fake/assumptions.ts';
 import { records } from '../fake/records.ts';
 import { FakeServer } from '../fake/server.ts';
 import { FakeTarget } from '../fake/target.ts';
@@ -31,16 +32,16 @@ export async function newCompany({ owner, simulated }: { owner: Db; simulated: S
 
 export async function fakeSubject(
   databases: { owner: Db; simulated: SimulatedDatabase },
-  name: string,
+  name: string | ReturnType<typeof played>,
 ): Promise<ContractSubject> {
-  const record = records[name];
+  const { record, believed } = typeof name === 'string' ? { record: records[name], believed: undefined } : name;
   if (!record) throw new Error(`no record ${name}`);
   const { time, installation, company, db, release, databaseId } = await newCompany(databases);
   const server = new FakeServer({ record, time, flaws, random: () => 0.5 });
   const troubles = new Troubles();
   return {
-    ...{ capabilities: record.capabilities, db, databaseId, installation, time, troubles },
-    open: () => troubled(new FakeTarget({ server }), { troubles, time, company }),
+    ...{ capabilities: believed ?? record.capabilities, db, databaseId, installation, time, troubles },
+    open: () => troubled(new FakeTarget({ server, ...(believed && { believed }) }), { troubles, time, company }),
     setAway: (isAway) => {
       troubles.isAway = isAway;
     },

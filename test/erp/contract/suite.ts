@@ -4,18 +4,18 @@ import { ContractDelivery, type ContractSubject, contractCases } from './cases.t
 
 /**
  * Declares the cases as tests. `begin` makes a new company for each. Cases that do not apply are skipped with their
- * reason. Of records with equal traits, only the first is tested. `isAlone` is true if the ERP can run only one case at
+ * reason, and so are those in `without`. Of records with equal traits, only the first is tested. `isAlone` is true if the ERP can run only one case at
  * a time.
  */
 export function contractSuite(
   capabilities: Capabilities,
   begin: () => Promise<ContractSubject>,
-  { isLikeOneBefore = false, isAlone = false } = {},
+  { isLikeOneBefore = false, isAlone = false, without = [] as readonly string[] } = {},
 ): void {
   const declare = isAlone ? test : test.concurrent;
   for (const [n, { name, doesNotApply, run }] of contractCases.entries()) {
     if (isLikeOneBefore && n > 0) return;
-    const why = doesNotApply(capabilities);
+    const why = without.includes(name) ? 'not with this behaviour' : doesNotApply(capabilities);
     if (why !== null) {
       test.skip(`${name} (does not apply: ${why})`);
       continue;

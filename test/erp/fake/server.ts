@@ -415,7 +415,10 @@ export class FakeServer {
     }
     if (key.unique !== 'none') {
       const same = this.held().find(
-        (held) => held.key === entry.key && (key.unique === 'enforced' || periodOf(held.date) === periodOf(entry.date)),
+        (held) =>
+          held.key === entry.key &&
+          held.state !== 'void' &&
+          (key.unique === 'enforced' || periodOf(held.date) === periodOf(entry.date)),
       );
       if (same && key.duplicate_reply === 'refused') return 'duplicate';
     }
@@ -424,7 +427,8 @@ export class FakeServer {
 
   #create(entry: ErpEntry): string {
     const { key, write } = this.record.capabilities;
-    const same = key.unique === 'none' ? undefined : this.held().find((held) => held.key === entry.key);
+    const same =
+      key.unique === 'none' ? undefined : this.held().find((held) => held.key === entry.key && held.state !== 'void');
     if (same && (key.duplicate_reply === 'overwrites' || key.duplicate_reply === 'doubled')) {
       this.misdeed(`${entry.unitId} was written to again`);
       if (key.duplicate_reply === 'doubled') same.lines.push(...this.#linesOf(entry));

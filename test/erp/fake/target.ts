@@ -79,6 +79,8 @@ const immortal: Life = { isDead: false, step: async () => undefined };
 
 export interface FakeTargetOptions {
   server: FakeServer;
+  /** The record that the target declares, if the server behaves otherwise. */
+  believed?: PlayedErp;
   company?: CompanyRef;
   /** The course of each request; the default has no faults. */
   network?: (request: RequestInfo) => Circumstances;
@@ -103,7 +105,7 @@ export class FakeTarget implements ErpTarget {
 
   constructor(options: FakeTargetOptions) {
     this.#server = options.server;
-    this.capabilities = options.server.record.capabilities;
+    this.capabilities = options.believed ?? options.server.record.capabilities;
     this.company = options.company ?? { kind: 'fake', url: 'memory:', id: '1' };
     this.#options = {
       network: options.network ?? (() => calm),
@@ -248,7 +250,7 @@ export class FakeTarget implements ErpTarget {
     const { time } = server;
     const { outMs, workMs, lateMs = 0, backMs, fault } = this.#options.network(infoOf(request, server));
     // From here on the server may work on the request for the time in its record, or longer if the test makes it late.
-    const mayWorkMs = this.capabilities.doubt.server_may_work_seconds * 1000 - outMs - 1;
+    const mayWorkMs = server.record.capabilities.doubt.server_may_work_seconds * 1000 - outMs - 1;
     const giveUp = new AbortController();
     const cancel = time.at(time.nowMs + this.#options.timeoutMs, () => giveUp.abort(noAnswer('No answer in time')));
     const either = AbortSignal.any([signal, giveUp.signal]);

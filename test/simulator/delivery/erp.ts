@@ -3,6 +3,7 @@
 import { Rng } from '../../../sandbox/src/rng.ts';
 import type { Capabilities } from '../../../src/erp/capabilities.ts';
 import type { CompanyRef, ErpError, ErpTarget } from '../../../src/erp/port.ts';
+import { assumedErps, type Behaviour, played } from '../../erp/fake/assumptions.ts';
 import { type FakeRecord, type PlayedErp, records } from '../../erp/fake/records.ts';
 import { FakeServer, type HeldEntry, type Misdeed } from '../../erp/fake/server.ts';
 import { type Circumstances, FakeTarget, type Life, type RequestInfo, type UnderWay } from '../../erp/fake/target.ts';
@@ -54,6 +55,8 @@ export interface LifeErp {
 /** The traits of a life that concern its ERP. */
 export interface ErpTraits {
   erp: string;
+  /** An ERP of the assumption matrix behaves like this; null for the behaviour of its record. */
+  acts: Partial<Behaviour> | null;
   dayLimit: number | null;
   maxEntries: number | null;
 }
@@ -61,8 +64,9 @@ export interface ErpTraits {
 /** Makes a fake ERP from one of the capability records, with its limit on entries or days replaced. */
 export function fakeErp(traits: ErpTraits, seed: number, time: SimulatedTime): LifeErp {
   const rng = new Rng(seed, 'server');
+  const { record, believed } = erpOf(traits);
   const server = new FakeServer({
-    ...{ record: recordOf(traits), time, random: () => rng.next(), flaws },
+    ...{ record, time, random: () => rng.next(), flaws },
     unknownReplaySeconds: rng.pick([60, 600, 86_400]),
   });
   const { key, write } = server.record.capabilities;
@@ -71,10 +75,17 @@ export function fakeErp(traits: ErpTraits, seed: number, time: SimulatedTime): L
     canSweepLate: write.steps !== 'one' && write.withdraw !== 'none' && key.lookup !== 'none' && key.unique === 'none',
     lock: (through) => server.lock(through),
     unlock: () => server.unlock(),
-    open: (way) => new FakeTarget({ server, ...way }),
+    open: (way) => new FakeTarget({ server, ...(believed && { believed }), ...way }),
     mishap: () => null,
     tamper: () => new Map(),
   };
+}
+
+function erpOf(traits: ErpTraits): { record: FakeRecord; believed?: PlayedErp } {
+  if (traits.acts === null) return { record: recordOf(traits) };
+  const assumed = assumedErps[traits.erp];
+  if (!assumed) throw new Error(`no record ${traits.erp}`);
+  return played(assumed, traits.acts);
 }
 
 function recordOf({ erp: name, dayLimit, maxEntries }: ErpTraits): FakeRecord {

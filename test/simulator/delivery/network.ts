@@ -57,7 +57,7 @@ export class Network {
     const usual = { outMs: rng.int(5, 100), workMs: rng.int(20, 3_000), backMs: rng.int(5, 100) };
     const isWriting = kind === 'create' || kind === 'post';
     const way = rng.chance(isWriting ? slow : slow / 4)
-      ? { ...usual, workMs: rng.int(timeoutMs / 2, mayWorkMs) }
+      ? { ...usual, workMs: rng.int(timeoutMs / 2, Math.max(timeoutMs / 2, mayWorkMs)) }
       : usual;
     const outage = this.#outages.find((one) => one.fromMs <= stage.time.nowMs && stage.time.nowMs < one.throughMs);
     const share = isWriting ? faults : faults / requestsPerCall;

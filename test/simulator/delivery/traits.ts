@@ -1,17 +1,22 @@
 // The traits of a life of deliveries, which depend on its seed.
 
 import { Rng } from '../../../sandbox/src/rng.ts';
+import { assumedErps, type Behaviour, behavioursOf } from '../../erp/fake/assumptions.ts';
 import { playedRecords } from '../../erp/fake/records.ts';
 import type { Troubles } from '../mortal.ts';
 import { odooFlavours } from './odoo/erp.ts';
 
-/** `delivery`: a fake ERP with the abilities of any capability record. `odoo`: our target of Odoo and a fake of its servers. */
-export type DeliveryWorld = 'delivery' | 'odoo';
+/**
+ * `delivery`: a fake ERP with the abilities of any capability record. `odoo`: our target of Odoo and a fake of its
+ * servers. `matrix`: a fake ERP that behaves otherwise than its record, in what is not measured.
+ */
+export type DeliveryWorld = 'delivery' | 'odoo' | 'matrix';
 
 /** The names of the ERPs of each world. */
 export const erpsOf: Readonly<Record<DeliveryWorld, readonly string[]>> = {
   delivery: playedRecords,
   odoo: odooFlavours,
+  matrix: Object.keys(assumedErps),
 };
 
 /**
@@ -20,6 +25,8 @@ export const erpsOf: Readonly<Record<DeliveryWorld, readonly string[]>> = {
 export interface DeliveryTraits {
   /** The name of a capability record, or of a version of Odoo. */
   erp: string;
+  /** The behaviour of an ERP of the matrix; null in the other worlds. */
+  acts: Partial<Behaviour> | null;
   documents: number;
   installations: number;
   processes: number;
@@ -52,10 +59,28 @@ export interface DeliveryTraits {
 }
 
 /** The traits of a seed. */
-export function deliveryTraitsOf(seed: number, world: DeliveryWorld): DeliveryTraits {
+export function deliveryTraitsOf(seed: number, world: DeliveryWorld, erp: string | null = null): DeliveryTraits {
+  return world === 'matrix' ? matrixTraitsOf(seed, erp) : drawn(seed, world, erp);
+}
+
+/** Consecutive seeds take the ERPs in turns, and then the next behaviour of each. Requests fail in every life. */
+function matrixTraitsOf(seed: number, given: string | null): DeliveryTraits {
+  const erps = given === null ? erpsOf.matrix : [given];
+  const erp = erps[seed % erps.length] as string;
+  const behaviours = assumedErps[erp] ? behavioursOf(assumedErps[erp]) : [];
+  const acts = behaviours[Math.floor(seed / erps.length) % behaviours.length] ?? {};
+  const rng = new Rng(seed, 'matrix');
+  const often = { faults: rng.pick([0.2, 0.4]), slow: rng.pick([0.05, 0.2]), locks: rng.pick([0, 1, 2]) };
+  const traits = { ...drawn(seed, 'delivery', erp), ...often, acts };
+  return { ...traits, documents: rng.int(2, 8), late: 0, rival: 0, dayLimit: null, maxEntries: null };
+}
+
+function drawn(seed: number, world: Exclude<DeliveryWorld, 'matrix'>, given: string | null): DeliveryTraits {
   const rng = new Rng(seed, 'traits');
+  const picked = rng.pick(erpsOf[world]);
   return {
-    erp: rng.pick(erpsOf[world]),
+    erp: given ?? picked,
+    acts: null,
     documents: rng.int(2, 16),
     installations: rng.chance(0.3) ? 2 : 1,
     processes: rng.chance(0.6) ? 2 : 1,
@@ -82,5 +107,6 @@ export function deliveryTraitsOf(seed: number, world: DeliveryWorld): DeliveryTr
 
 /** The world that has an ERP. */
 export function worldOfErp(erp: string): DeliveryWorld {
-  return erpsOf.odoo.includes(erp) ? 'odoo' : 'delivery';
+  if (erpsOf.odoo.includes(erp)) return 'odoo';
+  return erpsOf.delivery.includes(erp) ? 'delivery' : 'matrix';
 }
