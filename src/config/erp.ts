@@ -5,7 +5,13 @@ import type { FileOptions } from './file-options.ts';
 export type ErpConfig = { kind: 'ledger' } | ApiTargetConfig | FileTargetConfig;
 
 /** An ERP that vetledger reaches over its API. */
-export type ApiTargetConfig = TrytonConfig | OdooConfig | ProcountorConfig | XeroConfig | NetvisorConfig;
+export type ApiTargetConfig =
+  | TrytonConfig
+  | OdooConfig
+  | ProcountorConfig
+  | XeroConfig
+  | NetvisorConfig
+  | FortnoxConfig;
 
 /** Settings of every target. */
 interface DeliveryConfig {
@@ -51,7 +57,10 @@ export interface ProcountorConfig extends ApiConfig {
   clientSecret: string;
 }
 
+/** Addresses of ERPs that have only one. */
 export const xeroUrl = 'https://api.xero.com';
+export const fortnoxUrl = 'https://api.fortnox.se';
+export const usualUrls: Partial<Record<string, string>> = { xero: xeroUrl, fortnox: fortnoxUrl };
 
 /** `user` is the id of the app. There is neither `database` nor `password`. */
 export interface XeroConfig extends ApiConfig {
@@ -59,6 +68,13 @@ export interface XeroConfig extends ApiConfig {
   company: string;
   /** The address to which Xero sends the browser at `vetledger erp login`. Null for a custom connection. */
   redirectUrl: string | null;
+  clientSecret: string;
+}
+
+/** `company` is its number (`TenantId`), and `user` the client's id. There is neither `database` nor `password`. */
+export interface FortnoxConfig extends ApiConfig {
+  kind: 'fortnox';
+  company: string;
   clientSecret: string;
 }
 
@@ -79,6 +95,7 @@ const apiKinds: readonly string[] = [
   'procountor',
   'xero',
   'netvisor',
+  'fortnox',
 ] satisfies ApiTargetConfig['kind'][];
 
 export const fileFormats = ['csv', 'sie4', 'datev'] as const;

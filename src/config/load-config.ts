@@ -15,7 +15,7 @@ import { fileTexts } from '../texts/errors/files.ts';
 import { checkConfig, keyError } from './check-config.ts';
 import { loadInstallationDialect } from './dialect.ts';
 import { type Insertions, insertEnvironment, noInsertions } from './environment.ts';
-import { type ErpConfig, xeroUrl } from './erp.ts';
+import { type ErpConfig, usualUrls } from './erp.ts';
 import { readFileOptions } from './file-options.ts';
 import { refuseInsecure } from './insecure.ts';
 import { type MailConfig, readMail } from './mail.ts';
@@ -260,12 +260,13 @@ function readErp(
     case 'odoo':
     case 'procountor':
     case 'xero':
-    case 'netvisor': {
+    case 'netvisor':
+    case 'fortnox': {
       const common = {
         ...{
           from,
           auto,
-          url: erp.url ?? (kind === 'xero' ? xeroUrl : ''),
+          url: erp.url ?? usualUrls[kind] ?? '',
           database: erp.database ?? '',
           company: erp.company ?? null,
         },
@@ -279,7 +280,7 @@ function readErp(
       };
       if (kind === 'tryton') return { kind, ...common };
       const client = { company: erp.company ?? '', clientSecret: erp.client_secret ?? '' };
-      if (kind === 'procountor') return { kind, ...common, ...client };
+      if (kind === 'procountor' || kind === 'fortnox') return { kind, ...common, ...client };
       if (kind === 'xero') return { kind, ...common, ...client, redirectUrl: erp.redirect_url ?? null };
       if (kind === 'netvisor') return { kind, ...common, ...client, clientId: erp.client_id ?? '' };
       return { kind, ...common, protocol: erp.protocol ?? (erp.api_key === undefined ? 'jsonrpc' : 'json2') };

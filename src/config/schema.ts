@@ -33,22 +33,22 @@ const auth = z
 const erp = z
   .strictObject({
     kind: z
-      .enum(['ledger', 'tryton', 'odoo', 'procountor', 'xero', 'netvisor', ...fileFormats], {
-        error: 'must be ledger, tryton, odoo, procountor, xero, netvisor, csv, sie4 or datev',
+      .enum(['ledger', 'tryton', 'odoo', 'procountor', 'xero', 'netvisor', 'fortnox', ...fileFormats], {
+        error: 'must be ledger, tryton, odoo, procountor, xero, netvisor, fortnox, csv, sie4 or datev',
       })
       .describe(
-        '`ledger`: only the books in PostgreSQL. `tryton`, `odoo`, `procountor`, `xero`, `netvisor`: that ERP. `csv`, `sie4`, `datev`: files.',
+        '`ledger`: only the books in PostgreSQL. `tryton`, `odoo`, `procountor`, `xero`, `netvisor`, `fortnox`: that ERP. `csv`, `sie4`, `datev`: files.',
       ),
     url: text
       .refine(isWebAddress, 'must be an http:// or https:// address without user, password, query or fragment')
       .transform((url) => withoutEnd(url, '/'))
       .optional()
-      .describe('Address of the ERP. Xero: default `https://api.xero.com`.'),
+      .describe('Address of the ERP. Xero, Fortnox: needed only for a test server.'),
     database: text.optional().describe('Tryton, Odoo: name of the database.'),
     company: text
       .optional()
       .describe(
-        'Name or id of the company; for Netvisor the business id. Default: the only one that the user may see.',
+        'Name or id of the company; for Netvisor the business id, for Fortnox the tenant id. Default: the only one that the user may see.',
       ),
     user: text.optional().describe('Login of the API user.'),
     password: text.optional().describe(`Password of the API user; for Odoo also an API key. ${onlyFromEnvironment}`),
@@ -59,11 +59,11 @@ const erp = z
       ),
     client_id: text
       .optional()
-      .describe('Procountor, Xero: id of the API client. Netvisor: id of the software partner.'),
+      .describe('Procountor, Xero, Fortnox: id of the API client. Netvisor: id of the software partner.'),
     client_secret: text
       .optional()
       .describe(
-        `Procountor, Xero: secret of the API client. Netvisor: key of the software partner. ${onlyFromEnvironment}`,
+        `Procountor, Xero, Fortnox: secret of the API client. Netvisor: key of the software partner. ${onlyFromEnvironment}`,
       ),
     redirect_url: text
       .refine(
@@ -114,6 +114,7 @@ const erp = z
       procountor: ['url', 'company', 'client_id', 'client_secret', 'api_key'],
       xero: ['company', 'client_id', 'client_secret'],
       netvisor: ['url', 'company', 'user', 'api_key', 'client_id', 'client_secret'],
+      fortnox: ['company', 'client_id', 'client_secret'],
     };
     for (const key of missing(needed[erp.kind] ?? [])) {
       context.addIssue({ code: 'custom', path: [key], message: `is required for kind ${erp.kind}` });
@@ -129,7 +130,12 @@ const erp = z
       procountor: client,
       xero: [...client.filter((key) => key !== 'api_key'), 'owned_accounts', 'redirect_url'],
       netvisor: [...client.filter((key) => key !== 'post'), 'user', 'owned_accounts'],
+      // Fortnox has no drafts.
+      fortnox: [...client.filter((key) => key !== 'api_key' && key !== 'post'), 'owned_accounts'],
     };
+    if (erp.kind === 'fortnox' && erp.company !== undefined && !/^\d{1,9}$/.test(erp.company)) {
+      context.addIssue({ code: 'custom', path: ['company'], message: 'must be the number of the company (TenantId)' });
+    }
     for (const key of new Set([...api, ...keyed, ...client, ...files, 'redirect_url'])) {
       if (!(key in erp) || (own[erp.kind] ?? files).includes(key)) continue;
       const of = erp.kind === 'odoo' && isKeyed ? 'odoo with an api_key' : erp.kind;

@@ -60,10 +60,11 @@ export interface Capabilities {
    * `tagged_bases`: the lines of sales have tax codes, and the VAT lines have none, so VAT without a sale is in no VAT
    * return. `from_net`, `from_gross`: entries have no VAT lines, and the ERP computes the VAT of each line from its net or gross
    * amount. `rounding`: of that VAT, `half_up` being half away from zero. `shows`: whether a read-back has the VAT lines
-   * that the ERP posted, or only the lines as they were sent.
+   * that the ERP posted, or only the lines as they were sent. `from_account`: lines have no tax codes, since the ERP's
+   * chart has one for each account.
    */
   vat: { tolerance_minor: number } & (
-    | { mode: 'explicit_rows' | 'tagged_rows' | 'tagged_bases' }
+    | { mode: 'explicit_rows' | 'tagged_rows' | 'tagged_bases' | 'from_account' }
     | { mode: 'from_net' | 'from_gross'; rounding: 'half_up' | 'half_even'; shows: 'posted' | 'sent' }
   );
   periods: {

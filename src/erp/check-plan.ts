@@ -12,7 +12,8 @@ import { needsSales } from './sent-lines.ts';
 
 /** Values that the entries of an installation use or will use: from the books and from the source. */
 export interface ValuesInUse {
-  accounts: { account: string; role: LineRole }[];
+  /** `vat`: group and rate of the account's lines that carry a tax code; null if they carry none. */
+  accounts: { account: string; role: LineRole; vat?: { group: string | null; rate: Money | null } | null }[];
   vat: { group: string | null; rate: Money | null }[];
   /** The empty value stands for lines without this dimension. */
   dimensions: { dimension: MappedDimension; value: string }[];
@@ -81,6 +82,7 @@ export function checkPlan(
         account,
         roles: [...its].sort(),
         isControl: control.has(account),
+        taxes: taxesOn(mapping, used, account),
       })),
       parties: hasParties ? [...new Set(namedParties.filter((code) => code != null))] : [],
       taxes: [...taxes].sort(),
@@ -120,6 +122,16 @@ function accountsOf(mapping: Mapping, used: ValuesInUse): [string, Set<string>][
   for (const role of roles) add(mapping.roles[role], role);
   for (const { account, role } of used.accounts) add(account, role);
   return [...accounts].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** The tax codes of the lines on an account. */
+function taxesOn(mapping: Mapping, { accounts }: ValuesInUse, on: string): { code: string; part: 'base' | 'tax' }[] {
+  const taxes = accounts.flatMap(({ account, role, vat }) => {
+    const code = account === on && vat ? vatCodeOf(mapping, vat.group, vat.rate) : null;
+    if (code === null || code === noVatCode) return [];
+    return { code, part: role === 'vat' ? ('tax' as const) : ('base' as const) };
+  });
+  return [...new Map(taxes.map((tax) => [`${tax.code} ${tax.part}`, tax])).values()];
 }
 
 function shown(text: string): string {

@@ -78,6 +78,12 @@ export function encode(text: string, page: CodePage): Uint8Array {
   });
 }
 
+/** The text of bytes in a code page. `bytes`: a text with one character for each byte. */
+export function decode(bytes: string, page: CodePage): string {
+  const characters = new Map([...codePages[page]].map(([character, code]) => [code, character]));
+  return bytes.replace(/[\u0080-\u00ff]/g, (byte) => characters.get(byte.charCodeAt(0)) ?? '?');
+}
+
 /** Maximum length before any other processing. */
 const longestText = 4_000;
 

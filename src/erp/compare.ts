@@ -169,6 +169,7 @@ function sideAndAmount(amount: Money, decimals: number): string {
  * amount.
  */
 function comparedVat(entry: ErpEntry, found: FoundEntry, { capabilities, decimals }: CompareOptions): Difference[] {
+  if (capabilities.vat.mode === 'from_account') return [];
   const sent = new Map<string, Money>();
   const held = new Map<string, Money>();
   const add = (to: Map<string, Money>, place: string, amount: Money) =>

@@ -195,8 +195,16 @@ export interface CheckPlan {
   currency: string;
   /** Whether deliveries create missing clients in the ERP. */
   makesParties: boolean;
-  /** `isControl`: lines of the account name a party. Lines of an account with the role `receivable` are matched. */
-  accounts: { account: string; roles: string[]; isControl: boolean }[];
+  /**
+   * `isControl`: lines of the account name a party. Lines of an account with the role `receivable` are matched. `taxes`:
+   * the tax codes of its lines, as far as they are known.
+   */
+  accounts: {
+    account: string;
+    roles: string[];
+    isControl: boolean;
+    taxes?: { code: string; part: 'base' | 'tax' }[];
+  }[];
   /** Codes of parties that must exist. Clients are not among them, because deliveries create them. */
   parties: string[];
   taxes: string[];

@@ -131,27 +131,31 @@ function failed(error: unknown): CheckResult {
   };
 }
 
+type Taxed = NonNullable<ValuesInUse['accounts'][number]['vat']> | null;
+
 /**
  * The accounts, taxes and other names that this mapping gives the source's documents. Values without an account are
  * left out: their documents are held, and `mapping check` reports them.
  */
 function valuesInUse({ rows, money }: SourceUsage, mapping: Mapping): ValuesInUse {
   const used: ValuesInUse = { accounts: [], vat: [], dimensions: [], kinds: [] };
-  const add = (found: LookUp<Found & { role?: LineRole }>, role: LineRole) => {
-    if (!isUnmapped(found)) used.accounts.push({ account: found.account, role: found.role ?? role });
+  const add = (found: LookUp<Found & { role?: LineRole }>, role: LineRole, vat: Taxed = null) => {
+    if (!isUnmapped(found)) used.accounts.push({ account: found.account, role: found.role ?? role, vat });
   };
   for (const { account, department, dimensions, internal, vat, hasNet, hasVat } of rows) {
+    // A VAT group that is posted to a liability is outside VAT, and delivered without a tax code.
+    const isOutside = soldRole(mapping, account, department, { dimensions, internal, vat }) !== null;
+    const taxed = { group: vat.name, rate: vat.rate };
     if (hasNet) {
-      add(revenueAccount(mapping, account, department, { dimensions, internal, vat }), 'revenue');
+      const found = revenueAccount(mapping, account, department, { dimensions, internal, vat });
+      add(found, 'revenue', isOutside ? null : taxed);
       used.dimensions.push(...valuesOf(department, dimensions, internal));
     }
     if (hasVat) {
       const accounts = vat.account === null ? [] : [vat.account];
-      add(vatAccount(mapping, { name: vat.name, rate: vat.rate, accounts }, department), 'vat');
+      add(vatAccount(mapping, { name: vat.name, rate: vat.rate, accounts }, department), 'vat', taxed);
     }
-    // A VAT group that is posted to a liability is outside VAT, and delivered without a tax code.
-    const isOutside = soldRole(mapping, account, department, { dimensions, internal, vat }) !== null;
-    if ((hasNet && !isOutside) || hasVat) used.vat.push({ group: vat.name, rate: vat.rate });
+    if ((hasNet && !isOutside) || hasVat) used.vat.push(taxed);
   }
   if (rows.length > 0) used.kinds.push('invoice');
   for (const { kind, type, department } of money) {
@@ -165,11 +169,12 @@ function addBooks(used: ValuesInUse, lines: Awaited<ReturnType<typeof usedLines>
   for (const line of lines) {
     const { role } = line;
     used.kinds.push(line.posting_mode === 'document' ? line.kind : 'daily_summary');
-    used.accounts.push({ account: line.account, role });
-    if (line.has_vat && (role === 'revenue' || role === 'vat')) {
-      const rate = line.vat_rate === null ? null : new Money(line.vat_rate);
-      used.vat.push({ group: line.vat_group, rate });
-    }
+    const hasCode = line.has_vat && (role === 'revenue' || role === 'vat');
+    const vat = hasCode
+      ? { group: line.vat_group, rate: line.vat_rate === null ? null : new Money(line.vat_rate) }
+      : null;
+    used.accounts.push({ account: line.account, role, vat });
+    if (vat !== null) used.vat.push(vat);
     if (role !== 'revenue' && role !== 'rounding') continue;
     const internal = {
       account: line.internal_account,

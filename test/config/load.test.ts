@@ -450,6 +450,27 @@ describe('a Netvisor as ERP', () => {
   ])('%s is refused', async (text, message) => expect(erpOf(text)).rejects.toThrow(message));
 });
 
+describe('a Fortnox as ERP', () => {
+  const words = 'kind: fortnox, client_id: us, client_secret: "${SECRET}"';
+  const erpOf = async (text: string) => {
+    const file = write(good.replace('{kind: ledger}', `{${words}${text}}`));
+    return (await loadConfig(file, { ...env, SECRET: 'secret-from-outside' })).installations[0]!.erp;
+  };
+
+  test('has a client, the number of a company and the address of Fortnox', async () =>
+    expect(await erpOf(', company: "1234567"')).toMatchObject({
+      ...{ kind: 'fortnox', url: 'https://api.fortnox.se', company: '1234567', user: 'us' },
+      ...{ clientSecret: 'secret-from-outside', post: 'posted' },
+    }));
+
+  test.each([
+    ['', /erp\.company is missing/],
+    [', company: Kliniken', /must be the number of the company/],
+    [', company: "1234567", post: draft', /post is not a key of kind fortnox/],
+    [', company: "1234567", api_key: "${SECRET}"', /api_key is not a key of kind fortnox/],
+  ])('%s is refused', async (text, message) => expect(erpOf(text)).rejects.toThrow(message));
+});
+
 describe('a Procountor as ERP', () => {
   const words =
     'kind: procountor, url: "https://procountor.example/api/", company: Clinic, client_id: us, client_secret: "${SECRET}"';

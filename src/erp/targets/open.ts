@@ -7,6 +7,7 @@ import { deliveryErrors } from '../../texts/errors/deliveries.ts';
 import { reliedOn } from '../cautious.ts';
 import type { LoginPorts } from '../login/server.ts';
 import type { ErpTarget } from '../port.ts';
+import { openFortnox } from './fortnox/index.ts';
 import { openNetvisor } from './netvisor/index.ts';
 import { openOdoo } from './odoo/index.ts';
 import { openProcountor } from './procountor/index.ts';
@@ -33,6 +34,7 @@ export function openTarget({ erp }: InstallationConfig, ports: TargetPorts): Erp
 function opened(erp: ErpConfig, ports: TargetPorts): ErpTarget {
   if (erp.kind === 'tryton') return openTryton(erp, ports);
   if (erp.kind === 'odoo') return openOdoo(erp, ports);
+  if (erp.kind === 'fortnox') return openFortnox(erp, ports);
   if (erp.kind === 'procountor') return openProcountor(erp, ports);
   if (erp.kind === 'xero') return openXero(erp, ports);
   if (erp.kind === 'netvisor') return openNetvisor(erp, ports);

@@ -1,5 +1,6 @@
 import type { ApiTargetConfig } from '../../config/erp.ts';
 import type { Provenance, Source } from '../provenance.ts';
+import { fortnoxCapabilities } from './fortnox/capabilities.ts';
 import { netvisorCapabilities } from './netvisor/capabilities.ts';
 import { odooCapabilities } from './odoo/capabilities.ts';
 import { procountorCapabilities } from './procountor/capabilities.ts';
@@ -95,6 +96,37 @@ export const provenances: Readonly<Record<ApiTargetConfig['kind'], Provenance>> 
       'read_back.normalises': { from: 'third_party', where: 'answers recorded by a published client' },
       request_id: assumed('a repeated id is refused; how long ids are remembered is not mentioned'),
       errors: docs('support.netvisor.fi, article on controlling errors'),
+    },
+  },
+  fortnox: {
+    erp: 'Fortnox, API version 3',
+    capabilities: fortnoxCapabilities,
+    rest: { from: 'spec', where: 'OpenAPI description of the API, March 2026' },
+    facts: {
+      'key.unique': assumed('nothing says that descriptions of vouchers are unique'),
+      'key.duplicate_reply': assumed('follows from key.unique'),
+      'key.lookup': docs('fortnox.se/developer, parameters: lastmodified and financialyear'),
+      'key.lookup_lag_seconds': assumed('no delay is mentioned'),
+      'write.max_lines': assumed('the description allows any number of rows'),
+      'write.max_bytes': assumed('no limit is mentioned'),
+      'doubt.server_may_work_seconds': assumed('no time limit is mentioned'),
+      'pace.in_flight_per_company': assumed('no limit is mentioned'),
+      'pace.limits': docs('fortnox.se/developer, rate limits: 25 in 5 seconds'),
+      'pace.errors_allowed': assumed('no limit is mentioned'),
+      'lines.decimals': assumed('amounts are kronor and öre'),
+      'vat.mode': docs('fortnox.se/developer: accounts have VAT codes; rows of vouchers have none'),
+      'vat.tolerance_minor': assumed('follows from vat.mode'),
+      'periods.on_locked': { from: 'third_party', where: 'helpdesk.sharespine.com: error 2000401' },
+      'text.encoding': {
+        from: 'third_party',
+        where: 'softwerkab/fortnox-csharp-api-sdk: SIE files are in code page 437',
+      },
+      'text.forbidden': docs('fortnox.se/developer, formats and encoding: valid characters'),
+      'read_back.normalises': assumed('rows may come in another order'),
+      request_id: assumed('no such header is mentioned'),
+      errors: docs(
+        'fortnox.se/developer, errors; 2000401, 2000946, 2000947 and 2001897 are from helpdesk.sharespine.com',
+      ),
     },
   },
 };

@@ -13,6 +13,9 @@ export const erpAnswerTexts = catalogue('findings/erp-answers.erpAnswerTexts', {
   notJsonRpc: ({ erp }: { erp: string }): string => `the answer does not come from ${erp}: it is not JSON-RPC`,
   noResult: ({ erp }: { erp: string }): string =>
     `the answer does not come from ${erp}: it has neither a result nor an error`,
+  pagesIncomplete: ({ erp, list }: { erp: string; list: string }): string =>
+    `the pages of ${erp}’s list ${list} do not prove that they are complete`,
+  sieIncomplete: ({ at }: { at: string }): string => `the SIE file is incomplete, or of another year (${at})`,
   otherRequest: 'the answer belongs to another request: it has another id',
   idsMissing: ({ erp, ids, entries }: { erp: string; ids: number; entries: number }): string =>
     `${erp} answered ${ids} ids for ${entries} entries`,

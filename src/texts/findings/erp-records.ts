@@ -75,6 +75,25 @@ export const netvisorTerms = catalogue('findings/erp-records.netvisorTerms', {
   right: 'the right to the API resources of accounting and dimensions',
 });
 
+/** How the messages about Fortnox name its records. Its entries have no parties. */
+export const fortnoxTerms = catalogue('findings/erp-records.fortnoxTerms', {
+  erp: 'Fortnox',
+  party: {
+    one: 'customer',
+    many: 'customers',
+    ours: 'number',
+    theirs: 'number',
+    tried: 'customer',
+    isInactive: 'is not active',
+  },
+  record: {
+    code: 'code',
+    isInactive: 'is not active, is not open to manual vouchers, or needs approvals',
+    activate: 'Activate or open',
+  },
+  right: 'the scopes bookkeeping, companyinformation, settings, costcenter and project',
+});
+
 interface Named {
   erp: string;
   kind: string;
@@ -109,6 +128,12 @@ export const erpRecordFindings = catalogue('findings/erp-records.erpRecordFindin
   isNotVatAccount: ({ account }: { account: string }): string =>
     `is not the account on which Xero posts VAT: map ${account}`,
   noVatAccount: 'is mapped for VAT, but the organisation has no VAT account',
+  hasVatCode: ({ held, wanted }: { held: string; wanted: string }): string =>
+    `has the VAT code ${held}, but the mapping has ${wanted} for its lines`,
+  needsDimension: ({ field }: { field: string }): string => `requires ${field}, but the lines have none`,
+  takesNoDimension: ({ field }: { field: string }): string => `does not allow ${field}, but the lines have one`,
+  proposesDimension: ({ field, value }: { field: string; value: string }): string =>
+    `proposes ${value} as ${field}, which Fortnox would add to the lines`,
   from: ({ date }: { date: string }): string => `accepts no lines before ${date}`,
   through: ({ date }: { date: string }): string => `accepts no lines after ${date}`,
   hasSecondCurrency: 'has a second currency: vetledger does not know the amount in that currency',

@@ -53,6 +53,8 @@ export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
     'Check erp.url, erp.company, erp.user, erp.api_key, erp.client_id, erp.client_secret and the clock of this machine.',
   checkProcountorLogin: 'Check erp.url, erp.client_id, erp.client_secret, erp.api_key and erp.company.',
   checkXeroLogin: 'Check erp.client_id, erp.client_secret and erp.company, and the scopes of the app.',
+  checkFortnoxLogin:
+    'Check erp.client_id, erp.client_secret and erp.company, and that the company still allows the integration.',
   tested: ({ erp, version }: { erp: string; version: string }): string => `vetledger is tested with ${erp} ${version}`,
   testedUpTo: ({ erp, version }: { erp: string; version: number }): string =>
     `vetledger is tested with ${erp} up to version ${version}`,

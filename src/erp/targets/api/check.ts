@@ -116,13 +116,14 @@ class Check<W extends RecordTypes> {
 
   async *records(): AsyncGenerator<CheckResult> {
     if (this.#checks.rights !== undefined) yield* this.#checks.rights();
-    const { accounts, parties, journals, taxes, dimensions } = this.#plan;
+    const { accounts, parties, journals, taxes, dimensions, dates } = this.#plan;
     const { records } = this.#api;
     const named = dimensions.flatMap(({ theirs, values }) => values.map((value) => ({ theirs, value })));
     yield* this.#tried(erpCheckTexts.accounts, async () => {
       const found = await records.accounts(
         accounts.map(({ account }) => account),
         this.#request,
+        dates,
       );
       return accounts.map((planned) => this.#account(planned, found.get(planned.account)));
     });
@@ -132,14 +133,14 @@ class Check<W extends RecordTypes> {
       return parties.map((code) => this.#one(erpCheckTexts.party({ party, code }), found.get(code)));
     });
     yield* this.#tried(erpCheckTexts.journals, async () => {
-      const found = await records.journals(journals, this.#request);
+      const found = await records.journals(journals, this.#request, dates);
       return journals.map((code) => {
         const keep = (journal: W['journal']) => void this.#found.journals.set(code, journal);
         return this.#one(erpCheckTexts.journal({ code }), found.get(code), keep);
       });
     });
     yield* this.#tried(erpCheckTexts.taxes, async () => {
-      const found = await records.taxes(taxes, this.#request);
+      const found = await records.taxes(taxes, this.#request, dates);
       return taxes.map((code) => this.#tax(erpCheckTexts.tax({ code }), found.get(code)));
     });
     yield* this.#tried(erpCheckTexts.dimensions, async () => {

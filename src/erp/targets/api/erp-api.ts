@@ -15,7 +15,7 @@ import type {
   WriteOptions,
 } from '../../port.ts';
 import type { LimitsLeft } from './limits-left.ts';
-import type { LookUp } from './names.ts';
+import type { LookUp, YearlyLookUp } from './names.ts';
 
 /** A record of the ERP that lines refer to by name or code. */
 export interface NamedRecord {
@@ -39,9 +39,9 @@ export type DimensionName = `${string}\n${string}`;
 
 /** Looks up records by name. There are several per name if the ERP has several. Answers are cached (names.ts). */
 export interface RecordSource<W extends RecordTypes> {
-  accounts: LookUp<W['account']>;
-  journals: LookUp<W['journal']>;
-  taxes: LookUp<W['tax']>;
+  accounts: YearlyLookUp<W['account']>;
+  journals: YearlyLookUp<W['journal']>;
+  taxes: YearlyLookUp<W['tax']>;
   dimensions: LookUp<W['dimension']>;
   /** Parties by the ERP's code. */
   parties: LookUp<W['party']>;

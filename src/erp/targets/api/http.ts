@@ -48,6 +48,8 @@ export interface ErpRequest {
   body: string;
   /** The encoding of the body. UTF-8 if absent. */
   encoding?: CodePage;
+  /** The encoding of the answer, if its header does not name it. In `latin1`, each byte is a character. */
+  answerEncoding?: 'latin1';
   /** Name of the request in the log. */
   method: string;
 }
@@ -85,7 +87,7 @@ export class ErpHttp {
 
   /** Sends a request once. Throws NoAnswer, or the signal's reason. */
   async send(request: ErpRequest, { signal }: Pick<RequestOptions, 'signal'>): Promise<Answer> {
-    const { verb = 'POST', path, query, headers, body, encoding, method } = request;
+    const { verb = 'POST', path, query, headers, body, encoding, answerEncoding, method } = request;
     const sent = encoding === undefined ? body : Buffer.from(encode(body, encoding));
     signal.throwIfAborted();
     const stop = new AbortController();
@@ -104,7 +106,10 @@ export class ErpHttp {
         if (transferred > maxBytes) stop.abort(new TooLarge());
       });
       const { statusCode: status, body: bytes, headers: answered } = await answering;
-      const text = decoded(bytes, answered['content-type']);
+      const text =
+        answerEncoding === undefined
+          ? decoded(bytes, answered['content-type'])
+          : Buffer.from(bytes).toString(answerEncoding);
       const ids = requestIds(id, answered);
       const ms = Math.round(performance.now() - begun);
       this.#log.debug({ ...ids, method, status, bytes: body.length, ms }, this.#name);

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../domain/clock.ts';
 import type { JsonObject } from '../../../records/json.ts';
+import type { CalendarDate } from '../../../terms.ts';
 import type { RequestOptions } from '../../port.ts';
 import { readAs } from './form.ts';
 
@@ -10,6 +11,13 @@ const mostNames = 10_000;
 
 /** Looks up records by name. A name without records has an empty list. */
 export type LookUp<Value> = (names: Iterable<string>, request: RequestOptions) => Promise<Map<string, Value[]>>;
+
+/** Looks up records that an ERP keeps for each financial year: those of the years of these days, or of the newest one. */
+export type YearlyLookUp<Value> = (
+  names: Iterable<string>,
+  request: RequestOptions,
+  days?: Iterable<CalendarDate>,
+) => Promise<Map<string, Value[]>>;
 
 /** The caches of an ERP's records, which are cleared together. */
 export class KeptNames {

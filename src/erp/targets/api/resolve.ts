@@ -62,13 +62,14 @@ async function wordsOf<W extends RecordTypes>(
 ): Promise<Known<W>> {
   const lines = entries.flatMap(linesToSend);
   const parties = lines.flatMap(({ party }) => party ?? []);
+  const days = new Set(entries.map(({ date }) => date));
   const codesOf = (areOurs: boolean) =>
     new Set(parties.filter(({ isOurs }) => isOurs === areOurs).map(({ code }) => code));
   // One request at a time, as for every company.
   return {
-    accounts: await records.accounts(new Set(lines.map(({ account }) => account)), request),
-    journals: await records.journals(new Set(entries.map(({ journal }) => journal)), request),
-    taxes: await records.taxes(new Set(lines.flatMap(({ vat }) => vat?.code ?? [])), request),
+    accounts: await records.accounts(new Set(lines.map(({ account }) => account)), request, days),
+    journals: await records.journals(new Set(entries.map(({ journal }) => journal)), request, days),
+    taxes: await records.taxes(new Set(lines.flatMap(({ vat }) => vat?.code ?? [])), request, days),
     dimensions: await records.dimensions(new Set(lines.flatMap(dimensionNames)), request),
     ours: await records.ourParties(codesOf(true), request),
     theirs: await records.parties(codesOf(false), request),

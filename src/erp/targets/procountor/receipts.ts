@@ -11,8 +11,10 @@ import type { ProcountorNames, ProcountorRecords } from './names.ts';
 
 const { decimals } = procountorCapabilities.lines;
 
+/** Replacing characters may make a text longer, so that comes before the text is cut. */
 export function receiptName(entry: ErpEntry): string {
-  return keyedText(entry, longestName);
+  const description = erpText(entry.description, 'description', procountorCapabilities);
+  return keyedText({ ...entry, description }, longestName);
 }
 
 /** The body of a new receipt. */

@@ -5,7 +5,7 @@
 import type { ReadEntry } from './entry.ts';
 
 /** The code points of the codes 128 to 255, from the Unicode consortium's table of code page 437. */
-const codePoints = [
+export const codePoints = [
   '00c7 00fc 00e9 00e2 00e4 00e0 00e5 00e7 00ea 00eb 00e8 00ef 00ee 00ec 00c4 00c5 ',
   '00c9 00e6 00c6 00f4 00f6 00f2 00fb 00f9 00ff 00d6 00dc 00a2 00a3 00a5 20a7 0192 ',
   '00e1 00ed 00f3 00fa 00f1 00d1 00aa 00ba 00bf 2310 00ac 00bd 00bc 00a1 00ab 00bb ',
