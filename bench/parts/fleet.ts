@@ -118,5 +118,5 @@ async function signIn(db: Db, { installations }: Config): Promise<string> {
   for (const installation of installations)
     for (const role of ['accountant', 'operator'] as const)
       await grantRole(db, id, { role, installation: installation.id, until: null });
-  return db.transaction((trx) => beginSession(trx, id));
+  return db.transaction((trx) => beginSession(trx, id, null));
 }

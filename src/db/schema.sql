@@ -37,14 +37,15 @@ create table vetledger_console.sign_in (
   subject_id bigint,
   name_hash text not null,
   address text not null,
+  network text not null,
   outcome text not null,
   at timestamp with time zone not null default clock_timestamp(),
   constraint sign_in_pkey PRIMARY KEY (id),
   constraint sign_in_subject_id_fkey FOREIGN KEY (subject_id) REFERENCES vetledger_console.subject(id),
   constraint sign_in_outcome_check CHECK ((outcome = ANY (ARRAY['signed_in'::text, 'refused'::text, 'throttled'::text, 'signed_out'::text])))
 );
-CREATE INDEX sign_in_address ON vetledger_console.sign_in USING btree (address, at);
 CREATE INDEX sign_in_name ON vetledger_console.sign_in USING btree (name_hash, at);
+CREATE INDEX sign_in_network ON vetledger_console.sign_in USING btree (network, at);
 
 create table vetledger_console.subject (
   id bigint generated always as identity not null,

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Clock } from '../domain/clock.ts';
+import { networkOf } from '../domain/network.ts';
 import { httpAnswers, listenErrors } from '../texts/errors/listening.ts';
 import { headersTimeoutMs, limitConnections } from './connections.ts';
 import { listenAt } from './listen.ts';
@@ -136,7 +137,7 @@ class Gate {
     const isRight = timingSafeEqual(digest(secret ?? ''), this.#secret);
     if (isWebhook && isRight && installation !== null && this.#installations.has(installation)) return 200;
     this.note();
-    return this.#refusals.take(request.ip, this.#clock.elapsed()) ? 404 : 429;
+    return this.#refusals.take(networkOf(request.ip), this.#clock.elapsed()) ? 404 : 429;
   }
 
   /** Counts a refused request, or a connection that was closed to make room for another one. */

@@ -45,9 +45,9 @@ describe('a request with X-Forwarded-For', () => {
   test('is limited per real address: neither other headers nor the proxy change the count', async () => {
     await execute(
       owner,
-      `insert into vetledger_console.sign_in (name_hash, address, outcome)
-       select n::text, ?, 'refused' from generate_series(1, 30) n`,
-      [client],
+      `insert into vetledger_console.sign_in (name_hash, address, network, outcome)
+       select n::text, ?, ?, 'refused' from generate_series(1, 30) n`,
+      [client, client],
     );
     const status = async (peer: string, forwarded: string) => {
       const browser = site.browser();

@@ -135,12 +135,27 @@ test('many wrong attempts from elsewhere are refused, and do not lock out the ow
   expect((await another.post('/sign-in', { name: 'aino', password })).statusCode).toBe(303);
 });
 
-test('one address that tries many names is refused', async () => {
+test.each<[string, (attempt: number) => string]>([
+  ['one address', () => '198.51.100.8'],
+  ['many addresses of one IPv6 network', (attempt) => `2001:db8:1:2::${attempt.toString(16)}`],
+])('%s: trying many names is refused', async (_, addressOf) => {
   const attacker = site.browser();
-  attacker.address = '198.51.100.8';
-  for (let attempt = 0; attempt < 30; attempt += 1)
+  for (let attempt = 0; attempt < 30; attempt += 1) {
+    attacker.address = addressOf(attempt);
     await attacker.post('/sign-in', { name: `user${attempt}`, password });
+  }
+  attacker.address = addressOf(30);
   expect((await attacker.post('/sign-in', { name: 'aino', password })).statusCode).toBe(429);
+});
+
+test('a second sign-in in the same browser ends the session before it', async () => {
+  const browser = await site.signedIn('aino');
+  const copy = site.browser();
+  copy.cookie = browser.cookie;
+  expect((await copy.get('/account')).statusCode).toBe(200);
+  expect((await browser.post('/sign-in', { name: 'aino', password })).statusCode).toBe(303);
+  expect((await copy.get('/account')).headers.location).toContain('/sign-in');
+  expect((await browser.get('/account')).statusCode).toBe(200);
 });
 
 test('a password in the field of the name is not stored', async () => {

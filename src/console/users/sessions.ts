@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { integer, oneOf, text } from '../../db/columns.ts';
 import { type Connection, execute, maybeRow, row } from '../../db/rows.ts';
+import { networkOf } from '../../domain/network.ts';
 import type { InstallationId } from '../../terms.ts';
 import { type Language, languages } from '../../texts/catalogue.ts';
 import { newToken, tokenHash } from './tokens.ts';
@@ -17,9 +18,10 @@ export interface Session {
   language: Language;
 }
 
-/** Begins a session. Its token is new, so that a token from before the sign-in is worth nothing. */
-export async function beginSession(trx: Connection, subjectId: number): Promise<string> {
+/** Begins a session. Its token is new, so that a token from before the sign-in is worth nothing. The browser's session `before` ends. */
+export async function beginSession(trx: Connection, subjectId: number, before: Session | null): Promise<string> {
   const token = newToken();
+  if (before !== null) await endSession(trx, before.token);
   await execute(trx, 'insert into vetledger_console.session (token_hash, subject_id) values (?, ?)', [
     tokenHash(token),
     subjectId,
@@ -60,7 +62,7 @@ export async function endAllSessions(trx: Connection): Promise<void> {
 }
 
 /** Limits of refused sign-ins within `throttle.minutes`. */
-const throttle = { minutes: 15, perAddress: 30, perName: 10 } as const;
+const throttle = { minutes: 15, perNetwork: 30, perName: 10 } as const;
 
 /** An attempt to sign in. The name is stored as a hash, because people type passwords into the field of the name. */
 export interface Attempt {
@@ -69,26 +71,27 @@ export interface Attempt {
 }
 
 /**
- * Whether there were too many refused attempts: from the address, or for the name. Attempts for a name count per group of
- * addresses: those from which the subject has signed in before, and all others. So an attacker cannot lock the owner out.
+ * Whether there were too many refused attempts: from the network of the address, or for the name. Attempts for a name count per group of
+ * networks: those from which the subject has signed in before, and all others. So an attacker cannot lock the owner out.
  */
 export async function isThrottled(db: Connection, { name, address }: Attempt): Promise<boolean> {
-  const { fromAddress, forName } = await row(
+  const network = networkOf(address);
+  const { fromNetwork, forName } = await row(
     db,
-    { fromAddress: integer, forName: integer },
+    { fromNetwork: integer, forName: integer },
     `with known as (
-       select distinct address from vetledger_console.sign_in
+       select distinct network from vetledger_console.sign_in
        where name_hash = ? and outcome = 'signed_in' and at > clock_timestamp() - interval '90 days')
      select
-       (select count(*) from vetledger_console.sign_in where address = ? and outcome = 'refused' and at > clock_timestamp() - make_interval(mins => ?))
-         as "fromAddress",
+       (select count(*) from vetledger_console.sign_in where network = ? and outcome = 'refused' and at > clock_timestamp() - make_interval(mins => ?))
+         as "fromNetwork",
        (select count(*) from vetledger_console.sign_in
         where name_hash = ? and outcome = 'refused' and at > clock_timestamp() - make_interval(mins => ?)
-          and case when ? in (select address from known) then address = ? else address not in (select address from known) end)
+          and case when ? in (select network from known) then network = ? else network not in (select network from known) end)
          as "forName"`,
-    [nameHash(name), address, throttle.minutes, nameHash(name), throttle.minutes, address, address],
+    [nameHash(name), network, throttle.minutes, nameHash(name), throttle.minutes, network, network],
   );
-  return fromAddress >= throttle.perAddress || forName >= throttle.perName;
+  return fromNetwork >= throttle.perNetwork || forName >= throttle.perName;
 }
 
 export async function recordSignIn(
@@ -99,8 +102,8 @@ export async function recordSignIn(
 ): Promise<void> {
   await execute(
     db,
-    'insert into vetledger_console.sign_in (subject_id, name_hash, address, outcome) values (?, ?, ?, ?)',
-    [subjectId, nameHash(name), address, outcome],
+    'insert into vetledger_console.sign_in (subject_id, name_hash, address, network, outcome) values (?, ?, ?, ?, ?)',
+    [subjectId, nameHash(name), address, networkOf(address), outcome],
   );
 }
 

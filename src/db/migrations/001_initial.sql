@@ -2329,11 +2329,13 @@ create table vetledger_console.sign_in (
   -- Hash of the entered name: a password that was typed into the field of the name is not stored.
   name_hash text not null,
   address text not null,
+  -- What limits count: the address, or the first 64 bits of an IPv6 address.
+  network text not null,
   outcome text not null check (outcome in ('signed_in', 'refused', 'throttled', 'signed_out')),
   at timestamptz not null default clock_timestamp()
 );
 create index sign_in_name on vetledger_console.sign_in (name_hash, at);
-create index sign_in_address on vetledger_console.sign_in (address, at);
+create index sign_in_network on vetledger_console.sign_in (network, at);
 create trigger sign_in_immutable before update or delete or truncate on vetledger_console.sign_in
   for each statement execute function refuse_change();
 

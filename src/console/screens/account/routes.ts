@@ -58,7 +58,7 @@ async function changePassword({ context, db, session, form, address }: SignedInR
     return refused(() => texts.passwordWrong);
   }
   await setPassword(db, subjectId, await hashPassword(form.password ?? ''));
-  return { redirect: '/account', session: { begin: await beginSession(db, subjectId) } };
+  return { redirect: '/account', session: { begin: await beginSession(db, subjectId, null) } };
 }
 
 function accountPage(

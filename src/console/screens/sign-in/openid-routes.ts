@@ -31,7 +31,8 @@ async function begin({ context, origin, query }: OpenRequest): Promise<Answer> {
   }
 }
 
-async function finish({ context, db, origin, query, address, attempt }: OpenRequest): Promise<Answer> {
+async function finish(request: OpenRequest): Promise<Answer> {
+  const { context, db, origin, query, address, attempt, session } = request;
   const { oidc } = context.config.console ?? {};
   if (!oidc) return { missing: true };
   const [secret = ''] = (attempt ?? '').split('.');
@@ -55,7 +56,7 @@ async function finish({ context, db, origin, query, address, attempt }: OpenRequ
   if (subject.isDisabled) return refuse(() => texts.disabled({ name: subject.name }), subject.id);
   const token = await db.transaction(async (trx) => {
     await recordSignIn(trx, { name: subject.name, address }, 'signed_in', subject.id);
-    return beginSession(trx, subject.id);
+    return beginSession(trx, subject.id, session);
   });
   return {
     redirect: localPath(attempt?.slice(secret.length + 1)),

@@ -25,7 +25,7 @@ async function showSignIn({ context, query }: OpenRequest): Promise<Answer> {
   return { page: signInPage(context, localPath(query.next), null) };
 }
 
-async function signIn({ context, db, form, address }: OpenRequest): Promise<Answer> {
+async function signIn({ context, db, form, address, session }: OpenRequest): Promise<Answer> {
   if (context.config.console?.passwords === false) return { missing: true };
   const attempt = { name: (form.name ?? '').trim().slice(0, 200), address };
   const next = localPath(form.next);
@@ -41,7 +41,7 @@ async function signIn({ context, db, form, address }: OpenRequest): Promise<Answ
     return { page: signInPage(context, next, () => texts.refused), status: 403 };
   }
   await recordSignIn(db, attempt, 'signed_in', subject.id);
-  return { redirect: next, session: { begin: await beginSession(db, subject.id) } };
+  return { redirect: next, session: { begin: await beginSession(db, subject.id, session) } };
 }
 
 async function signOut({ db, session, address }: OpenRequest): Promise<Answer> {
@@ -92,11 +92,11 @@ async function showLink({ db, params: { token = '' } }: OpenRequest): Promise<An
   };
 }
 
-async function followLink({ db, params: { token = '' }, address }: OpenRequest): Promise<Answer> {
+async function followLink({ db, params: { token = '' }, address, session }: OpenRequest): Promise<Answer> {
   const subject = await useLink(db, token, 'sign_in');
   if (subject === null) return linkOver();
   await recordSignIn(db, { name: subject.name, address }, 'signed_in', subject.id);
-  return { redirect: '/', session: { begin: await beginSession(db, subject.id) } };
+  return { redirect: '/', session: { begin: await beginSession(db, subject.id, session) } };
 }
 
 async function showPassword({ context, db, params: { token = '' } }: OpenRequest): Promise<Answer> {
@@ -105,7 +105,9 @@ async function showPassword({ context, db, params: { token = '' } }: OpenRequest
   return subject === null ? linkOver() : { page: passwordPage(token, subject.name, null) };
 }
 
-async function choosePassword({ context, db, params: { token = '' }, form, address }: OpenRequest): Promise<Answer> {
+async function choosePassword(request: OpenRequest): Promise<Answer> {
+  const { context, db, params, form, address, session } = request;
+  const { token = '' } = params;
   if (context.config.console?.passwords === false) return { missing: true };
   const linked = await linkedSubject(db, token, 'password');
   if (linked === null) return linkOver();
@@ -115,7 +117,7 @@ async function choosePassword({ context, db, params: { token = '' }, form, addre
   if (subject === null) return linkOver();
   await setPassword(db, subject.id, await hashPassword(form.password ?? ''));
   await recordSignIn(db, { name: subject.name, address }, 'signed_in', subject.id);
-  return { redirect: '/', session: { begin: await beginSession(db, subject.id) } };
+  return { redirect: '/', session: { begin: await beginSession(db, subject.id, session) } };
 }
 
 function passwordPage(token: string, name: string, fault: (() => string) | null): PageContent {
