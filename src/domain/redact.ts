@@ -3,9 +3,14 @@
 
 /** The secrets of this process, in one list, because an error of any layer may contain any of them. */
 const whole = new Set<string>();
-const parts = new Set<string>();
+/** Parts of secrets, with the number of secrets that have them. */
+const parts = new Map<string, number>();
 /** Length of the longest secret, in characters. */
 let longestForm = 0;
+/** The tokens among the secrets, the newest last. */
+const tokens = new Set<string>();
+/** A daemon gets new tokens for months. Only so many are live at once, and those before are worth nothing. */
+const mostTokens = 200;
 
 /** A shorter text is probably an ordinary word, not a secret. */
 const shortestSecret = 6;
@@ -19,12 +24,41 @@ const replacement = '…';
 /** Makes `redact` remove this secret from all texts from now on: as it is, URL-encoded, and JSON-encoded. */
 export function keepSecret(secret: string): void {
   if (secret.length < shortestSecret) return;
-  for (const form of [secret, encodeURIComponent(secret.toWellFormed()), JSON.stringify(secret).slice(1, -1)]) {
+  for (const form of formsOf(secret)) {
+    if (whole.has(form)) continue;
     whole.add(form);
     longestForm = Math.max(longestForm, form.length);
-    if (form.length < shortestInPieces) continue;
-    for (let at = 0; at + pieceLength <= form.length; at++) parts.add(form.slice(at, at + pieceLength));
+    for (const piece of piecesOf(form)) parts.set(piece, (parts.get(piece) ?? 0) + 1);
   }
+}
+
+/** Does the same for a token of a server, which others replace later: only the latest ones are kept. */
+export function keepToken(token: string): void {
+  const isLasting = whole.has(token) && !tokens.has(token);
+  if (isLasting) return;
+  tokens.delete(token);
+  tokens.add(token);
+  keepSecret(token);
+  const [oldest = ''] = tokens;
+  if (tokens.size <= mostTokens) return;
+  tokens.delete(oldest);
+  for (const form of formsOf(oldest)) {
+    if (!whole.delete(form)) continue;
+    for (const piece of piecesOf(form)) {
+      const left = (parts.get(piece) ?? 1) - 1;
+      if (left > 0) parts.set(piece, left);
+      else parts.delete(piece);
+    }
+  }
+}
+
+function formsOf(secret: string): Set<string> {
+  return new Set([secret, encodeURIComponent(secret.toWellFormed()), JSON.stringify(secret).slice(1, -1)]);
+}
+
+function* piecesOf(form: string): Generator<string> {
+  if (form.length < shortestInPieces) return;
+  for (let at = 0; at + pieceLength <= form.length; at++) yield form.slice(at, at + pieceLength);
 }
 
 /** Default limit in characters; longer texts are cut. */

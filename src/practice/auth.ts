@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import { unlessAborted } from '../domain/concurrency.ts';
 import { PracticeError } from '../domain/practice-error.ts';
-import { keepSecret } from '../domain/redact.ts';
+import { keepSecret, keepToken } from '../domain/redact.ts';
 import { requestIds } from '../domain/request-ids.ts';
 import { withoutEnd } from '../domain/text.ts';
 import type { Dialect } from '../records/dialect.ts';
@@ -166,7 +166,7 @@ async function readToken(answer: HttpAnswer, path: string, nowMs: number): Promi
   if (!isJsonObject(value) || typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
     throw new PracticeError('malformed_response', practiceTexts.noToken, { method: 'POST', path });
   }
-  keepSecret(token);
+  keepToken(token);
   const seconds = integer.read(value.expires_in);
   // Without expires_in, the token is used until the server refuses it.
   const lifeMs = seconds !== undefined && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY;

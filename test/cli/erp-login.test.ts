@@ -157,8 +157,14 @@ describe('vetledger erp login', () => {
   test('replaces a login, also after a wrong first address', async () => {
     await onTerminal(['login'], [agree, yes]);
     const [first] = await rows(db, { sealed: text }, 'select refresh_sealed as sealed from erp_login');
+    const failed = `update erp_company set last_error_code = 'erp_login_needed', not_before = clock_timestamp() + interval '1 hour'`;
+    await execute(db, `insert into erp_company (company, kind, name) select company, 'xero', '' from erp_login`);
+    await execute(db, failed);
     const { code } = await onTerminal(['login'], [() => 'a typo', agree, yes]);
     expect(code).toBe(0);
+    // Deliveries no longer wait.
+    const waits = 'select company as name from erp_company where not_before is not null or last_error_code is not null';
+    expect(await rows(db, { name: text }, waits)).toEqual([]);
     const [second] = await rows(db, { sealed: text }, 'select refresh_sealed as sealed from erp_login');
     expect(second).not.toEqual(first);
   });
@@ -191,6 +197,13 @@ test('a copy neither logs in nor out, because it would end the login of the orig
   } finally {
     await execute(db, 'delete from copy_bar');
   }
+});
+
+test('without a login, erp check says what to do', async () => {
+  const { stdout } = await vetledger(['erp', 'check', '--config', configWith()], env);
+  expect(stdout).toContain('no person has logged in yet, or the login was ended');
+  expect(stdout).toContain('Run `vetledger erp login`. Delivery then continues automatically.');
+  expect(server.asked).toEqual([]);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import * as openid from 'openid-client';
 import { UserError } from '../../domain/errors.ts';
-import { keepSecret } from '../../domain/redact.ts';
+import { keepToken } from '../../domain/redact.ts';
 import { loginErrors } from '../../texts/errors/erp-login.ts';
 import type { Logger } from '../deliver/slice.ts';
 import { basic, isToken, usableSeconds } from '../targets/api/credentials.ts';
@@ -123,7 +123,7 @@ function answerIn(pasted: string, redirectUrl: string, state: string): URL | nul
   if (!URL.canParse(text)) return null;
   const { searchParams, search } = new URL(text);
   if (searchParams.get('state') !== state) return null;
-  keepSecret(searchParams.get('code') ?? '');
+  keepToken(searchParams.get('code') ?? '');
   const answer = new URL(redirectUrl);
   answer.search = search;
   return answer;
@@ -133,7 +133,7 @@ function usable(answer: openid.TokenEndpointResponse, { erp }: ErpLogin): Requir
   const { access_token: access, refresh_token: refresh, expires_in: seconds } = answer;
   if (refresh === undefined) throw new UserError(loginErrors.noRefreshToken({ erp }), 1);
   if (!isToken(access) || !isToken(refresh)) throw new UserError(loginErrors.noToken({ erp }), 1);
-  for (const token of [access, refresh]) keepSecret(token);
+  for (const token of [access, refresh]) keepToken(token);
   const isLife = typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0;
   return { access, refresh, accessSeconds: usableSeconds(isLife ? seconds : lifeSecondsIfUnknown) };
 }

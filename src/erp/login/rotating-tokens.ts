@@ -4,7 +4,7 @@ import type { Db } from '../../db/pool.ts';
 import { keepLease } from '../../db/with-lease.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { unlessAborted } from '../../domain/concurrency.ts';
-import { keepSecret } from '../../domain/redact.ts';
+import { keepToken } from '../../domain/redact.ts';
 import type { SecretKey } from '../../domain/secret-key.ts';
 import { isBarred } from '../../ledger/adoption.ts';
 import { loginReasons } from '../../texts/errors/erp-login.ts';
@@ -180,7 +180,7 @@ export class RotatingTokens implements Credentials {
   }
 
   #use(access: string, generation: number, untilMs: number): string {
-    keepSecret(access);
+    keepToken(access);
     this.#token = { header: `Bearer ${access}`, generation, untilMs };
     return this.#token.header;
   }
@@ -225,7 +225,7 @@ export function openToken(
   if (keys.length === 0) throw unreadable(loginReasons.noKey);
   try {
     const token = unseal({ keyId: login.keyId, content: login[which] }, keys, about(company, which));
-    keepSecret(token);
+    keepToken(token);
     return token;
   } catch (error) {
     if (!(error instanceof SealError)) throw error;

@@ -1,4 +1,4 @@
-import { keepSecret } from '../../domain/redact.ts';
+import { keepToken } from '../../domain/redact.ts';
 import { loginReasons } from '../../texts/errors/erp-login.ts';
 import { ErpError } from '../port.ts';
 import {
@@ -57,7 +57,7 @@ export function tokensIn(answer: Answer, client: Pick<TokenClient, 'erp' | 'clie
   const { token: access, lifeSeconds, value } = tokenIn(answer, client);
   const { refresh_token: refresh = null } = value;
   if (refresh !== null && !isToken(refresh)) throw new ErpError('auth', loginReasons.badAnswer);
-  if (refresh !== null) keepSecret(refresh);
+  if (refresh !== null) keepToken(refresh);
   return { access, accessSeconds: usableSeconds(lifeSeconds), ...(refresh !== null && { refresh }) };
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../domain/clock.ts';
 import { unlessAborted } from '../../../domain/concurrency.ts';
-import { keepSecret } from '../../../domain/redact.ts';
+import { keepSecret, keepToken } from '../../../domain/redact.ts';
 import type { JsonObject } from '../../../records/json.ts';
 import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import type { Logger } from '../../deliver/slice.ts';
@@ -168,7 +168,7 @@ export function tokenIn(
   const value = answer.text.length > longestAnswer ? null : objectIn(answer.text);
   const token = value?.access_token;
   if (value === null || !isToken(token)) throw new ErpError('auth', erpAnswerTexts.noToken({ erp }));
-  keepSecret(token);
+  keepToken(token);
   return { token, lifeSeconds: lifeIn(value.expires_in), value };
 }
 

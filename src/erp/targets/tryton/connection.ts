@@ -1,5 +1,5 @@
 import type { TrytonConfig } from '../../../config/erp.ts';
-import { keepSecret } from '../../../domain/redact.ts';
+import { keepSecret, keepToken } from '../../../domain/redact.ts';
 import { type JsonObject, type JsonValue, stringifyJson } from '../../../records/json.ts';
 import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import type { Logger } from '../../deliver/slice.ts';
@@ -108,7 +108,7 @@ export class TrytonConnection {
     if (typeof id !== 'number' || typeof token !== 'string') {
       throw new ErpError('auth', erpAnswerTexts.notTheErp({ erp: 'Tryton', url }));
     }
-    keepSecret(token);
+    keepToken(token);
     this.#log.debug({ user }, 'Tryton: logged in');
     return { userId: id, header: `Session ${Buffer.from(`${user}:${id}:${token}`).toString('base64')}` };
   }
