@@ -69,6 +69,8 @@ describe('a fake Fortnox', () => {
     const read = () =>
       time.run(
         (async () => {
+          // The deliveries have used up the requests of these seconds.
+          await time.sleep(5_000);
           const ports = { db, transact: transactionsOf(db), databaseId, installation, target, ownedAccounts: [] };
           const signal = new AbortController().signal;
           const { balances } = await readBooks({ ...ports, signal, onProgress: () => undefined }, { full: false });
