@@ -5,7 +5,7 @@ import { useDatabase } from '../support/database.ts';
 import { type Browser, clinics, openTestConsole, type TestConsole } from './support.ts';
 
 const database = useDatabase();
-const [own, ledgerOnly] = clinics;
+const [own, ledgerOnly, inXero] = clinics;
 let site: TestConsole;
 let operator: Browser;
 let accountant: Browser;
@@ -26,10 +26,14 @@ const addUnit = (n: number, state: string, given: { approval?: boolean; day?: st
   );
 
 beforeAll(async () => {
-  site = await openTestConsole(database, { [own]: { erp: '{kind: csv, folder: /tmp/vetledger-none}' } });
+  site = await openTestConsole(database, {
+    [own]: { erp: '{kind: csv, folder: /tmp/vetledger-none}' },
+    [inXero]: { erp: `{kind: xero, company: Vets Ltd, client_id: us, client_secret: "\${XERO_SECRET}"}` },
+  });
   await site.user('operator', [
     ['operator', own],
     ['operator', ledgerOnly],
+    ['operator', inXero],
   ]);
   await site.user('accountant', [['accountant', own]]);
   operator = await site.signedIn('operator');
@@ -44,6 +48,17 @@ test('a clinic without delivery, and one without units, have a page', async () =
   expect((await operator.get(`/${ledgerOnly}/delivery`)).body).toContain('are not delivered to an ERP');
   const { body, statusCode } = await operator.get(`/${own}/delivery`);
   expect([statusCode, tables(body).length]).toEqual([200, 0]);
+});
+
+test('the number of a journal in Xero is a link to its page there', async () => {
+  await execute(
+    database.owner,
+    `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company, state, erp_id, erp_number)
+     values (?, ?, 'entry', 1, '2026-03-02', 'key of Xero', 'x', 'delivered', 'a-b', 'a-b')`,
+    [inXero, `${inXero}/invoice/1/1`],
+  );
+  const { body } = await operator.get(`/${inXero}/delivery`);
+  expect(body).toContain('<a href="https://go.xero.com/Journal/View.aspx?invoiceID=a-b" rel="noreferrer">a-b</a>');
 });
 
 test('counts, filters, pages and the file have the same units', async () => {

@@ -1,5 +1,6 @@
 import type { InstallationConfig } from '../../../config/load-config.ts';
 import { formatExact, Money } from '../../../domain/money.ts';
+import { entryPage } from '../../../erp/targets/entry-page.ts';
 import { shown } from '../../../languages/language.ts';
 import type { ListedBatch, ListedUnit, UnitFilter, UnitTotal } from '../../../queries/delivered-units.ts';
 import type { DeliveryStatus } from '../../../queries/delivery-status.ts';
@@ -110,7 +111,7 @@ function totalsView({ totals, query, installation: { decimals } }: Shown, path: 
   });
 }
 
-function unitsView({ page, withNames, rights, installation: { id } }: Shown, at: TimeText): Node {
+function unitsView({ page, withNames, rights, installation: { id, erp } }: Shown, at: TimeText): Node {
   const titles = [
     ...[texts.unit, columns.date, texts.state, texts.attempts, texts.sent, texts.settled],
     ...[texts.erpNumber, texts.erpDate, texts.batch, columns.error],
@@ -121,7 +122,7 @@ function unitsView({ page, withNames, rights, installation: { id } }: Shown, at:
       withNames ? unitLink(id, unit.id) : unit.id,
       ...[unit.date, states[unit.state], unit.attempts],
       ...[unit.sentAt && at(unit.sentAt), unit.settledAt && at(unit.settledAt)],
-      ...[unit.erpNumber, unit.erpDate, unit.batch],
+      ...[numberView(erp, unit), unit.erpDate, unit.batch],
       html`${problemView(rights, id, unit)} ${retryLink(rights, id, unit)}`,
     ]),
   });
@@ -132,6 +133,12 @@ function unitLink(id: number, unit: string): Content {
   const [, kind = '', document = ''] = unit.split('/');
   const link = documentLink(id, `${kind} ${document}`);
   return typeof link === 'string' ? unit : html`<span title=${unit}>${link}</span>`;
+}
+
+/** The number in the ERP, with a link to the entry's page there. */
+function numberView(erp: InstallationConfig['erp'], { erpNumber }: ListedUnit): Content {
+  const page = erpNumber === null ? null : entryPage(erp, erpNumber);
+  return page === null ? erpNumber : html`<a href=${page} rel="noreferrer">${erpNumber}</a>`;
 }
 
 function problemView(rights: Rights, id: number, { problem }: ListedUnit): Content {

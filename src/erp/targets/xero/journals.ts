@@ -84,6 +84,11 @@ function faultOf(journal: JsonObject): ErpError | null {
   return messages.length > 0 || journal.StatusAttributeString === 'ERROR' ? refusalOf(messages) : null;
 }
 
+/** The page of a journal. Xero opens it for a user who is signed in to the organisation. */
+export function journalPage(id: string): string {
+  return `https://go.xero.com/Journal/View.aspx?invoiceID=${encodeURIComponent(id)}`;
+}
+
 const states: Record<string, FoundEntry['state']> = { DRAFT: 'draft', POSTED: 'posted', VOIDED: 'void' };
 
 /** The state of a journal; null if it was deleted as a draft. Xero still lists it. */
