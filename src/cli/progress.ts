@@ -92,6 +92,6 @@ export async function* withProgress<One>(
   }
 }
 
-function isTerminal(stream: NodeJS.WritableStream): boolean {
+export function isTerminal(stream: NodeJS.WritableStream): boolean {
   return 'isTTY' in stream && stream.isTTY === true;
 }

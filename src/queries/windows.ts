@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { bool, instant, integer, integers, nullable, oneOf, storedJson, text } from '../db/columns.ts';
-import { type Connection, maybeRow, rows } from '../db/rows.ts';
+import { type Binding, type Connection, maybeRow, rows } from '../db/rows.ts';
 import { storedError, storedTrouble } from '../db/stored-schemas.ts';
 import { joinedTrouble } from '../domain/trouble.ts';
 import type { InstallationId, Remark } from '../terms.ts';
@@ -79,14 +79,22 @@ export interface WindowFilter {
   workflow?: string | null;
 }
 
-const matches = `w.installation = any(?) and (not ? or w.outcome = 'failed') and (?::text is null or w.kind = ?)
-  and (?::timestamptz is null or w.opened_at >= ?) and (?::timestamptz is null or w.opened_at < ?)
-  and (?::text is null or w.workflow_id = ? or starts_with(w.workflow_id, ? || '/'))`;
-
-function matched(installations: readonly InstallationId[], filter: WindowFilter) {
+/** SQL: window `w` meets the filter. A condition that is not asked for is left out, so that PostgreSQL can search an index. */
+function matched(installations: readonly InstallationId[], filter: WindowFilter): { sql: string; bindings: Binding[] } {
   const { failedOnly = false, kind, from, to, workflow } = filter;
-  const given = [kind, kind, from, from, to, to, workflow, workflow, workflow];
-  return [installations, failedOnly, ...given.map((value) => value ?? null)];
+  const parts: { sql: string; bindings: Binding[] }[] = [
+    installations.length === 1
+      ? { sql: 'w.installation = ?', bindings: [...installations] }
+      : { sql: 'w.installation = any(?)', bindings: [installations] },
+    ...(failedOnly ? [{ sql: `w.outcome = 'failed'`, bindings: [] }] : []),
+    ...(kind == null ? [] : [{ sql: 'w.kind = ?', bindings: [kind] }]),
+    ...(from == null ? [] : [{ sql: 'w.opened_at >= ?', bindings: [from] }]),
+    ...(to == null ? [] : [{ sql: 'w.opened_at < ?', bindings: [to] }]),
+    ...(workflow == null
+      ? []
+      : [{ sql: `(w.workflow_id = ? or starts_with(w.workflow_id, ? || '/'))`, bindings: [workflow, workflow] }]),
+  ];
+  return { sql: parts.map(({ sql }) => sql).join(' and '), bindings: parts.flatMap(({ bindings }) => bindings) };
 }
 
 /**
@@ -98,13 +106,15 @@ export async function recordedWindows(
   installations: readonly InstallationId[],
   options: WindowFilter & { limit: number; after?: number | null },
 ): Promise<RecordedWindow[]> {
+  const { after = null, limit } = options;
+  const { sql, bindings } = matched(installations, options);
   const found = await rows(
     db,
     { ...windowColumns, covered_by: nullable(integers) },
     `select ${Object.keys(windowColumns).map((column) => `w.${column}`)}, case when u.is_covered then u.covered_by end as covered_by
      from sync_window w left join window_unread u on u.window_id = w.id
-     where ${matches} and (?::bigint is null or w.id < ?) order by w.id desc limit ?`,
-    [...matched(installations, options), options.after ?? null, options.after ?? null, options.limit],
+     where ${sql} ${after === null ? '' : 'and w.id < ?'} order by w.id desc limit ?`,
+    [...bindings, ...(after === null ? [] : [after]), limit],
   );
   return found.map(({ from_time, to_time, error, remarks, covered_by, ...window }) => ({
     ...window,
@@ -118,11 +128,12 @@ export async function countWindows(
   installation: InstallationId,
   filter: WindowFilter,
 ): Promise<Record<WindowState, number>> {
+  const { sql, bindings } = matched([installation], filter);
   const found = await rows(
     db,
     { outcome: windowColumns.outcome, n: integer },
-    `select w.outcome, sum(coalesce(w.idle_windows, 1))::bigint as n from sync_window w where ${matches} group by w.outcome`,
-    matched([installation], filter),
+    `select w.outcome, sum(coalesce(w.idle_windows, 1))::bigint as n from sync_window w where ${sql} group by w.outcome`,
+    bindings,
   );
   const counted = { open: 0, closed: 0, failed: 0 };
   for (const { outcome, n } of found) counted[outcome] = n;

@@ -62,6 +62,23 @@ export async function* lineItems(
   }
 }
 
+/** The number of lines in the books in a period, on an account or on all. */
+export async function countLines(
+  db: Connection,
+  installation: InstallationId,
+  { from, through }: Period,
+  account: string | null,
+): Promise<number> {
+  const { n } = await row(
+    db,
+    { n: integer },
+    `select count(*) as n from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = ? and e.entry_date >= ?::date and e.entry_date <= ?::date and l.account = coalesce(?, l.account)`,
+    [installation, from ?? '-infinity', through, account],
+  );
+  return n;
+}
+
 /** Every line of the journal in the order of dates. */
 export async function* journalItems(
   db: Connection,

@@ -3,6 +3,7 @@ import { catalogue } from './catalogue.ts';
 /** Steps of activities, as `vetledger status` and the Temporal UI show them. */
 export const stepTexts = catalogue('steps.stepTexts', {
   comparing: 'comparing',
+  printing: 'printing lines',
   delivering: 'delivering',
   judging: 'judging',
   matching: 'matching open items',

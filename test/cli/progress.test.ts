@@ -1,6 +1,9 @@
-import { Writable } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
+import { withLineProgress } from '../../src/cli/commands/report-output.ts';
 import { ProgressBars } from '../../src/cli/progress.ts';
+import type { InstallationReport } from '../../src/reports/installation-report.ts';
+import type { Item } from '../../src/reports/report-sections.ts';
 
 test('without a terminal: a line when a step begins, at each quarter, and each minute where it can tell what is left', () => {
   const written: string[] = [];
@@ -30,4 +33,29 @@ test('without a terminal: a line when a step begins, at each quarter, and each m
     'pulling rows: 1000 of 1000',
     'posting: 500',
   ]);
+});
+
+test.each([
+  ['a long report shows its lines', 20_000, false, ['printing lines: 1 of 20000', 'printing lines: 20000 of 20000']],
+  ['a short one shows nothing', 19_999, false, []],
+  ['a long one on a terminal shows nothing, because its lines are there', 20_000, true, []],
+])('%s', async (_, total, isTTY, expected) => {
+  const stderr = new PassThrough();
+  const context = { io: { stdout: { isTTY }, stderr }, language: 'en' } as never;
+  async function* items() {
+    for (let n = 0; n < total; n += 1) yield {} as Item;
+  }
+  const report = {
+    sections: [{ figures: [{ keys: {}, amounts: {}, items: items() }] }],
+  } as unknown as InstallationReport;
+  let printed = 0;
+  await withLineProgress(context, total, [report], async ([shown]) => {
+    for await (const _item of shown!.sections[0]!.figures[0]!.items) printed += 1;
+  });
+  expect(printed).toBe(total);
+  const lines = String(stderr.read() ?? '')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.trim());
+  expect([lines[0], lines.at(-1)].filter((line) => line !== undefined)).toEqual(expected);
 });

@@ -1,7 +1,10 @@
 import { formatExact, type Money, zero } from '../../domain/money.ts';
 import { type InstallationReport, itemsOf } from '../../reports/installation-report.ts';
-import type { Column, Section } from '../../reports/report-sections.ts';
+import type { Column, Figure, Item, Section } from '../../reports/report-sections.ts';
 import { reportTexts } from '../../texts/reports/reports.ts';
+import { stepTexts } from '../../texts/steps.ts';
+import type { CommandContext } from '../context.ts';
+import { isTerminal, ProgressBars } from '../progress.ts';
 
 /** The JSON of `report NAME` in pieces. The amounts of a figure's documents add up to the figure. */
 export async function* reportJson(name: string, reports: readonly InstallationReport[]): AsyncGenerator<string> {
@@ -15,6 +18,40 @@ export async function* reportJson(name: string, reports: readonly InstallationRe
     yield '}}';
   }
   yield ']}';
+}
+
+/** Reports with fewer lines are printed within seconds, without their progress. */
+const progressFrom = 20_000;
+
+/** Prints reports of accounts, and shows on stderr how many of their lines are printed, unless stdout is a terminal. */
+export async function withLineProgress(
+  { io: { stdout, stderr }, language }: CommandContext,
+  total: number,
+  reports: readonly InstallationReport[],
+  print: (reports: readonly InstallationReport[]) => Promise<void>,
+): Promise<void> {
+  if (total < progressFrom || isTerminal(stdout)) return print(reports);
+  const bars = new ProgressBars(stderr, language);
+  let done = 0;
+  async function* counted(items: AsyncIterable<Item>): AsyncGenerator<Item> {
+    for await (const item of items) {
+      done += 1;
+      if (done === total || done % 1_000 === 1) bars.show({ step: stepTexts.printing, done, total });
+      yield item;
+    }
+  }
+  const shown = (figure: Figure): Figure =>
+    Symbol.asyncIterator in figure.items ? { ...figure, items: counted(figure.items) } : figure;
+  try {
+    await print(
+      reports.map((report) => ({
+        ...report,
+        sections: report.sections.map((section) => ({ ...section, figures: section.figures.map(shown) })),
+      })),
+    );
+  } finally {
+    bars.end();
+  }
 }
 
 /** The JSON of an object without its last brace, ready for another member. */

@@ -1,10 +1,12 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
+import type { Connection } from '../../db/rows.ts';
 import { instantOf } from '../../domain/dates.ts';
 import { UserError } from '../../domain/errors.ts';
 import { type Split, splits } from '../../ledger/account-days.ts';
 import { amount, date, instant } from '../../queries/answer.ts';
 import { makeReport } from '../../queries/report.ts';
+import { countLines } from '../../reports/book-lines.ts';
 import { type ReportKind, type ReportName, reports } from '../../reports/index.ts';
 import type { InstallationReport } from '../../reports/installation-report.ts';
 import { onlyTable, reportCsv, tableNames } from '../../reports/report-csv.ts';
@@ -16,7 +18,7 @@ import { calendarDate, installation, month, option } from '../command.ts';
 import { type CommandContext, refuseBackwards, usageError } from '../context.ts';
 import { outsideAnswer } from '../render/verdict.ts';
 import { withApp } from '../with-app.ts';
-import { reportJson } from './report-output.ts';
+import { reportJson, withLineProgress } from './report-output.ts';
 import { notedLines, reportText } from './report-text.ts';
 
 interface Options {
@@ -143,12 +145,21 @@ function report(context: CommandContext, name: ReportName, options: Options, acc
         }
         if (account !== null && made.every(({ sections }) => sections.every(({ figures }) => figures.length === 0)))
           throw new UserError(commandErrors.accountUnused({ account }), 1);
-        await printReports(context, name, made, { ...options, documents });
+        const lines = kind.of === 'span' && documents ? await linesOf(trx, made, account) : 0;
+        await withLineProgress(context, lines, made, (shown) =>
+          printReports(context, name, shown, { ...options, documents }),
+        );
         return 0;
       },
       { isolationLevel: 'repeatable read', readOnly: true },
     );
   });
+}
+
+async function linesOf(db: Connection, made: readonly InstallationReport[], account: string | null): Promise<number> {
+  let lines = 0;
+  for (const { installation, period } of made) lines += await countLines(db, installation.id, period, account);
+  return lines;
 }
 
 /** Prints reports as a table, as JSON or as text. */
@@ -167,7 +178,14 @@ export async function printReports(
   const table = csv === true && tables.length < 2 ? tables[0] : tables.find((each) => each === csv);
   if (table === undefined && tables.length > 0)
     throw usageError(usageTexts.oneTable({ tables: tables.join(', ') }), `report ${name}`);
-  for await (const piece of reportCsv(onlyTable(made, table ?? ''))) await context.writeFile(piece);
+  let kept = '';
+  for await (const piece of reportCsv(onlyTable(made, table ?? ''))) {
+    kept += piece;
+    if (kept.length < flushAt) continue;
+    await context.writeFile(kept);
+    kept = '';
+  }
+  if (kept !== '') await context.writeFile(kept);
   for (const each of made) {
     const { installation, sections } = each;
     if (table !== undefined && !sections.some(({ shape }) => shape.name === table))
