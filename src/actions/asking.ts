@@ -50,7 +50,7 @@ export interface AskedAction {
 
 /** The outcome of an asked action. `pending` also applies while no daemon runs. `waiting`: for the second person. */
 export type AskedOutcome =
-  | { state: 'waiting' | 'pending' | 'expired' | 'done' }
+  | { state: 'waiting' | 'pending' | 'expired' | 'withdrawn' | 'done' }
   | { state: 'refused'; error: PlainError };
 
 const askedColumns = `a.id, a.installation, a.kind, a.subject, coalesce(r.reason, '') as reason, a.input,
@@ -67,12 +67,17 @@ export const requestDay = z.string().refine(isCalendarDate);
 /** A month in a request, such as 2026-01. */
 export const requestMonth = z.string().refine((text) => isCalendarDate(`${text}-01`));
 
-/** The request to approve the request of another user. */
+/** The request to approve the request of another user, or to withdraw an own one. */
 export const approvalRequest = z.object({ action: z.int() });
+
+/** Whether two names are of one person. The database compares names in the same way. */
+export function isSamePerson(one: string, other: string): boolean {
+  return one.trim().toLowerCase() === other.trim().toLowerCase();
+}
 
 const storedOutcome = z
   .looseObject({
-    ...{ refused: z.string(), message: z.string(), todo: z.string(), expired: z.boolean() },
+    ...{ refused: z.string(), message: z.string(), todo: z.string(), expired: z.boolean(), withdrawn: z.boolean() },
   })
   .partial();
 const outcomeColumn = storedJson('action_outcome.result', storedOutcome);
@@ -116,8 +121,8 @@ export function actionOfForm(
 
 /**
  * The requests of these installations without an outcome, the oldest first, at most 100. `isOver` is true for those that have
- * expired. A request that needs a second person is left out until it expires: its approval is a request, too. With `recent`,
- * requests older than two days are left out, so that a look every second reads few rows.
+ * expired. A request that needs a second person is left out until it expires: its approval is a request, too. Withdrawals come first,
+ * before what they withdraw. With `recent`, requests older than two days are left out, so that a look every second reads few rows.
  */
 export function pendingActions(
   db: Connection,
@@ -131,7 +136,7 @@ export function pendingActions(
      where a.installation = any(?) and not exists (select from action_outcome o where o.action_id = a.id)
        and (not needed or a.asked_at < clock_timestamp() - interval '${approvalHours} hours')
        ${recent ? "and a.asked_at > clock_timestamp() - interval '2 days'" : ''}
-     order by a.id limit 100`,
+     order by a.kind <> 'withdraw_action', a.id limit 100`,
     [installations],
   );
 }
@@ -194,7 +199,19 @@ export async function expireAction(trx: Connection, id: number): Promise<void> {
   await endAction(trx, id, { expired: true });
 }
 
-function outcomeOf({ refused: code, message = '', todo = '', expired }: z.infer<typeof storedOutcome>): AskedOutcome {
+/** Records that the person who asked no longer wants the action. Throws ActionOver if it has an outcome. */
+export async function withdrawAction(trx: Connection, id: number): Promise<void> {
+  await endAction(trx, id, { withdrawn: true });
+}
+
+function outcomeOf({
+  refused: code,
+  message = '',
+  todo = '',
+  expired,
+  withdrawn,
+}: z.infer<typeof storedOutcome>): AskedOutcome {
   if (expired === true) return { state: 'expired' };
+  if (withdrawn === true) return { state: 'withdrawn' };
   return code === undefined ? { state: 'done' } : { state: 'refused', error: { code, message, todo } };
 }

@@ -23,7 +23,7 @@ export interface ActedBy {
 export type ActionKind =
   | ('decide_late' | 'redate' | 'retry_documents' | 'repost_document' | 'match_prepayment')
   | ('propose_mapping' | 'apply_mapping' | 'preview_repost' | 'repost_books')
-  | ('close_books' | 'reopen_books' | 'file_vat_return' | 'approve_action')
+  | ('close_books' | 'reopen_books' | 'file_vat_return' | 'approve_action' | 'withdraw_action')
   | 'reconcile_books'
   | ('adopt_identity' | 'adopt_database' | 'erase_client')
   | ('approve_delivery' | 'retry_delivery' | 'undo_delivery' | 'acknowledge_batch' | 'adopt_entries')

@@ -1343,7 +1343,7 @@ create view action_done with (security_invoker=true) as
    FROM ((action a
      JOIN action_outcome o ON ((o.action_id = a.id)))
      LEFT JOIN action_reason r ON ((r.action_id = a.id)))
-  WHERE (((o.result ->> 'refused'::text) IS NULL) AND ((o.result ->> 'expired'::text) IS NULL));
+  WHERE (((o.result ->> 'refused'::text) IS NULL) AND ((o.result ->> 'expired'::text) IS NULL) AND ((o.result ->> 'withdrawn'::text) IS NULL));
 
 create view mapping_content with (security_invoker=true) as
  SELECT DISTINCT installation,
@@ -1713,6 +1713,21 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION vetledger.check_proposer()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+begin
+  if exists (select from action a where a.id = (new.input ->> 'preview')::bigint and a.installation = new.installation
+    and lower(btrim(a.subject)) = lower(btrim(new.subject)))
+  then
+    raise exception '% proposed the mapping of action %, so another person must approve it', new.subject, new.input ->> 'preview'
+      using errcode = 'restrict_violation', constraint = 'action_second_person';
+  end if;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION vetledger.closed_through(for_installation bigint)
  RETURNS date
  LANGUAGE sql
@@ -2022,7 +2037,9 @@ CREATE TRIGGER action_approval BEFORE INSERT ON vetledger.action FOR EACH ROW WH
 
 CREATE TRIGGER action_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
-CREATE TRIGGER action_outcome_approved BEFORE INSERT ON vetledger.action_outcome FOR EACH ROW WHEN ((((new.result ->> 'refused'::text) IS NULL) AND ((new.result ->> 'expired'::text) IS NULL))) EXECUTE FUNCTION check_approved();
+CREATE TRIGGER action_proposer BEFORE INSERT ON vetledger.action FOR EACH ROW WHEN ((new.kind = 'apply_mapping'::text)) EXECUTE FUNCTION check_proposer();
+
+CREATE TRIGGER action_outcome_approved BEFORE INSERT ON vetledger.action_outcome FOR EACH ROW WHEN ((((new.result ->> 'refused'::text) IS NULL) AND ((new.result ->> 'expired'::text) IS NULL) AND ((new.result ->> 'withdrawn'::text) IS NULL))) EXECUTE FUNCTION check_approved();
 
 CREATE TRIGGER action_outcome_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.action_outcome FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

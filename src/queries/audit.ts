@@ -3,7 +3,7 @@ import { type Connection, rows } from '../db/rows.ts';
 import type { InstallationId } from '../terms.ts';
 
 /** The state of an action: waiting for the daemon, performed, refused, or not performed in time. */
-export const auditStates = ['pending', 'done', 'refused', 'expired'] as const;
+export const auditStates = ['pending', 'done', 'refused', 'expired', 'withdrawn'] as const;
 export type AuditState = (typeof auditStates)[number];
 
 /** Which actions to list. Without a field, all. */
@@ -43,7 +43,8 @@ const shape = {
 
 const columns = `a.seq, a.id, a.kind, a.subject as person, r.reason, a.asked_at as "askedAt", o.ended_at as "endedAt",
   case when o.action_id is null then 'pending' when o.result ->> 'refused' is not null then 'refused'
-    when o.result ->> 'expired' is not null then 'expired' else 'done' end as state, a.input
+    when o.result ->> 'expired' is not null then 'expired'
+    when o.result ->> 'withdrawn' is not null then 'withdrawn' else 'done' end as state, a.input
   from action a left join action_outcome o on o.action_id = a.id left join action_reason r on r.action_id = a.id`;
 
 /** The actions of an installation, the newest first. `after` is the place of the last one of the previous page. */

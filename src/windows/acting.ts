@@ -6,8 +6,10 @@ import {
   askedBy,
   expireAction,
   hasOutcome,
+  isSamePerson,
   pendingActions,
   refuseAction,
+  withdrawAction,
 } from '../actions/asking.ts';
 import { ActionOver, endAction, recordAction } from '../actions/record.ts';
 import { changedIdentities } from '../bookkeeping/identity.ts';
@@ -219,10 +221,18 @@ export class Acting {
     const { config } = this.#app;
     await this.#requireRight(trx, configured, action, kind);
     if (kind === 'approve_action') {
-      const approved = await approvedBy(trx, action);
+      const approved = await openRequestOf(trx, action);
       const of = approvedKinds.find((each) => each === approved?.kind);
       if (approved === null || of === undefined) throw new UserError(actionErrors.noEffect(), 1);
       await this.#perform(trx, configured, approved, of);
+      await endAction(trx, action.id, {});
+      return;
+    }
+    if (kind === 'withdraw_action') {
+      const withdrawn = await openRequestOf(trx, action);
+      if (withdrawn === null || !isSamePerson(withdrawn.subject, action.subject))
+        throw new UserError(actionErrors.noEffect(), 1);
+      await withdrawAction(trx, withdrawn.id);
       await endAction(trx, action.id, {});
       return;
     }
@@ -245,8 +255,8 @@ export class Acting {
   }
 }
 
-/** The request that an approval approves. Null if it is over. */
-async function approvedBy(trx: Connection, { installation, input }: AskedAction): Promise<AskedAction | null> {
+/** The request that an approval approves, or a withdrawal withdraws. Null if it is over. */
+async function openRequestOf(trx: Connection, { installation, input }: AskedAction): Promise<AskedAction | null> {
   const { action } = approvalRequest.parse(input);
   const approved = await askedAction(trx, installation, action);
   return approved === null || approved.isOver || (await hasOutcome(trx, approved.id)) ? null : approved;
@@ -254,7 +264,7 @@ async function approvedBy(trx: Connection, { installation, input }: AskedAction)
 
 /** Ends an action. With an approval, the approved request ends, too: a second approval is not possible. */
 async function endBoth(trx: Connection, action: AskedAction, end: (id: number) => Promise<void>): Promise<void> {
-  const approved = action.kind === 'approve_action' ? await approvedBy(trx, action) : null;
+  const approved = action.kind === 'approve_action' ? await openRequestOf(trx, action) : null;
   if (approved !== null) await end(approved.id);
   await end(action.id);
 }

@@ -220,7 +220,7 @@ describe('two persons', () => {
     const address = await waiting();
     await lookStrictly();
     expect(await pageOf(address, as('aino'))).toContain('waits for the approval of a second person');
-    expect(formOf(await pageOf(address, as('aino')))).toEqual({});
+    expect(formOf(await pageOf(address, as('aino')))).toMatchObject({ reason: 'withdrawn' });
     const fields: Record<string, string> = { ...formOf(await pageOf(address, as('bertta'))), reason: 'x' };
     expect((await as('aino').post(address, fields)).statusCode).toBe(400);
     expect((await as('strict bookkeeper').post(address, fields)).statusCode).toBe(404);
@@ -246,6 +246,21 @@ describe('two persons', () => {
     );
     await expect(named).rejects.toThrow('action_second_person');
     expect(await links()).toHaveLength(3);
+  });
+
+  test('the person who asked withdraws the request, and no other person can', async () => {
+    const address = await waiting();
+    const fields = formOf(await pageOf(address, as('aino')));
+    expect((await as('bertta').post(`${address}/withdrawal`, fields)).statusCode).toBe(404);
+    expect((await as('aino').post(`${address}/withdrawal`, fields)).statusCode).toBe(303);
+    const approval = { ...formOf(await pageOf(address, as('bertta'))), reason: 'checked' };
+    expect((await as('bertta').post(address, approval)).statusCode).toBe(303);
+    await lookStrictly();
+    const page = await pageOf(address, as('bertta'));
+    expect(page).toContain('The person who asked withdrew the request. Nothing was changed.');
+    expect(formOf(page)).toEqual({});
+    expect(await links()).toHaveLength(3);
+    expect(await brokenAction(db, id)).toBeNull();
   });
 
   test('close a month: the second one sees the same effect, approves, and both are recorded', async () => {

@@ -15,6 +15,7 @@ export const permittedActions = {
   reopen_books: 'close',
   file_vat_return: 'close',
   approve_action: 'close',
+  withdraw_action: 'read_operations',
   pause_windows: 'operate',
   resume_windows: 'operate',
   pause_delivery: 'operate',
@@ -35,8 +36,8 @@ export const permittedActions = {
 export type AskedKind = keyof typeof permittedActions;
 /** The actions that a second person approves, if the configuration has `two_persons`. */
 export const approvedKinds = ['close_books', 'reopen_books'] as const satisfies readonly AskedKind[];
-/** An approval performs the approved action. */
-export type PerformedKind = Exclude<AskedKind, 'approve_action'>;
+/** An approval performs the approved action. A withdrawal performs nothing. */
+export type PerformedKind = Exclude<AskedKind, 'approve_action' | 'withdraw_action'>;
 
 export function isAskedKind(kind: string): kind is AskedKind {
   return Object.hasOwn(permittedActions, kind);

@@ -245,7 +245,22 @@ begin
   return new;
 end $$;
 create trigger action_outcome_approved before insert on action_outcome for each row
-  when (new.result ->> 'refused' is null and new.result ->> 'expired' is null) execute function check_approved();
+  when (new.result ->> 'refused' is null and new.result ->> 'expired' is null and new.result ->> 'withdrawn' is null)
+  execute function check_approved();
+
+-- A mapping that a person proposed in the console is approved by another one.
+create function check_proposer() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
+begin
+  if exists (select from action a where a.id = (new.input ->> 'preview')::bigint and a.installation = new.installation
+    and lower(btrim(a.subject)) = lower(btrim(new.subject)))
+  then
+    raise exception '% proposed the mapping of action %, so another person must approve it', new.subject, new.input ->> 'preview'
+      using errcode = 'restrict_violation', constraint = 'action_second_person';
+  end if;
+  return new;
+end $$;
+create trigger action_proposer before insert on action for each row
+  when (new.kind = 'apply_mapping') execute function check_proposer();
 
 -- Reasons are free text and may name people. They are stored outside the hash chain, and deleted with their salt.
 create table action_reason (
@@ -262,14 +277,14 @@ create table action_head (
   unique nulls not distinct (installation)
 );
 
--- Actions that were performed, for other queries. Refused and expired requests of the console are none.
+-- Actions that were performed, for other queries. Refused, expired and withdrawn requests of the console are none.
 create view action_done with (security_invoker = true) as
 select a.id, a.installation, a.kind, a.subject as acted_by, coalesce(r.reason, '(erased)') as reason, a.input, o.result,
   a.asked_at as acted_at
 from action a
 join action_outcome o on o.action_id = a.id
 left join action_reason r on r.action_id = a.id
-where o.result ->> 'refused' is null and o.result ->> 'expired' is null;
+where o.result ->> 'refused' is null and o.result ->> 'expired' is null and o.result ->> 'withdrawn' is null;
 
 ---------------------------------------------------------------------------------------------------- processes
 -- Running daemons and commands. A process without heartbeats is removed.

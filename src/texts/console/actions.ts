@@ -19,6 +19,9 @@ export const actionTexts = catalogue('console/actions.actionTexts', {
   expired: 'The action expired, because it was not performed in time. Nothing was changed.',
   expiredPartly:
     'The action expired. Corrections that were posted before stay. Ask for a new preview to post the others.',
+  withdrawn: 'The person who asked withdrew the request. Nothing was changed.',
+  withdraw: 'Withdraw the request',
+  request: 'Request',
   refused: 'The action was refused.',
   again: 'Open the form again',
 });
@@ -107,6 +110,7 @@ export const actionNames = catalogue('console/actions.actionNames', {
   reopen_books: 'Reopening of the books',
   file_vat_return: 'VAT return marked as filed',
   approve_action: 'Approval',
+  withdraw_action: 'Withdrawal of a request',
   pause_windows: 'Pause of the windows',
   resume_windows: 'Resumption of the windows',
   pause_delivery: 'Pause of the delivery',

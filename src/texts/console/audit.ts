@@ -49,6 +49,7 @@ export const auditStateNames = catalogue('console/audit.auditStateNames', {
   done: 'done',
   refused: 'refused',
   expired: 'expired',
+  withdrawn: 'withdrawn',
 });
 
 export const signInNames = catalogue('console/audit.signInNames', {
@@ -73,6 +74,7 @@ export const actionKindNames = catalogue('console/audit.actionKindNames', {
   reopen_books: 'books reopened',
   file_vat_return: 'VAT return filed',
   approve_action: 'request of another user approved',
+  withdraw_action: 'own request withdrawn',
   adopt_identity: 'changed identity adopted',
   adopt_database: 'database adopted',
   erase_client: 'client erased',

@@ -39,11 +39,6 @@ export const actionErrors = catalogue('errors/actions.actionErrors', {
     message: 'Temporal has no Schedule of this clinic, so no window was opened.',
     todo: 'The daemon makes the Schedule within a minute. Then ask again.',
   }),
-  ownProposal: ({ user }: { user: string }): PlainError => ({
-    code: 'own_proposal',
-    message: `The user ${user} proposed this mapping, so another person approves it. Nothing was changed.`,
-    todo: 'Ask another accountant to open the page of the proposal and to approve it.',
-  }),
   stopped: ({ action }: { action: number }): PlainError => ({
     code: 'action_failed',
     message: `The daemon could not perform action ${action} completely. Corrections that were posted before stay.`,

@@ -71,14 +71,13 @@ export const mappingPerformers = {
   repost_books: repostBooks,
 } as const satisfies Partial<Record<AskedKind, LongPerform>>;
 
-/** Puts a proposal of another person in force. */
+/** Puts a proposal in force. The database refuses the request of the person who proposed it. */
 export const performApproval: Perform = async (trx, { id }, action) => {
-  const { subject, input, shownHash } = action;
+  const { input, shownHash } = action;
   const { preview } = previewedRequest.parse(input);
   const proposal = await previewedBy(trx, id, { id: preview, kind: 'propose_mapping' });
   if (proposal === null || proposal.content === null || shownHash !== hashOfPreview(proposal))
     throw new UserError(actionErrors.changed(), 2);
-  if (proposal.by === subject) throw new UserError(actionErrors.ownProposal({ user: subject }), 1);
   const { content, base, mappingHash: mapping_hash } = proposal;
   const applied = { content, base, proposal: preview, mapping_hash };
   if (!(await applyProposal(trx, id, applied, askedBy(action)))) throw new UserError(actionErrors.changed(), 2);

@@ -1,4 +1,5 @@
-import { type AskedOutcome, actionState } from '../../../actions/asking.ts';
+import { type AskedAction, type AskedOutcome, actionState, isSamePerson } from '../../../actions/asking.ts';
+import { hashOfEffect } from '../../../actions/record.ts';
 import { localTimeOf } from '../../../domain/dates.ts';
 import { visible } from '../../../domain/text.ts';
 import { shown } from '../../../languages/language.ts';
@@ -6,11 +7,13 @@ import { lastDaemon } from '../../../queries/last-daemon.ts';
 import { actionNames, actionTexts } from '../../../texts/console/actions.ts';
 import { approvalTexts } from '../../../texts/console/closing.ts';
 import { html, type Node } from '../../html.ts';
+import { form } from '../../layout.ts';
 import { problem } from '../../parts/fields.ts';
 import { nextStep } from '../../parts/next-step.ts';
 import type { Answer, InstallationRequest } from '../../route.ts';
 import { isAskedKind, permittedActions } from '../../users/permitted-actions.ts';
 import { approvalPart } from './approval-part.ts';
+import { askFields } from './ask.ts';
 import { shownRequests } from './requests.ts';
 import { resultView } from './results.ts';
 
@@ -37,6 +40,7 @@ export async function showAction(request: InstallationRequest, fault: (() => str
   const asked = shownRequests[kind](installation.id, action.input);
   const came = outcome.state === 'done' ? await resultView(request, action, result) : null;
   const approval = outcome.state === 'waiting' ? await approvalPart(request, action) : null;
+  const isOpen = (outcome.state === 'waiting' || isPending) && kind !== 'withdraw_action';
   const isOver = outcome.state === 'refused' || outcome.state === 'expired';
   return {
     status: fault === null ? 200 : 400,
@@ -54,11 +58,18 @@ export async function showAction(request: InstallationRequest, fault: (() => str
             ${asked?.view?.()}
             ${action.second === null ? null : html`<dt>${approvalTexts.second}</dt><dd>${action.second}</dd>`}
           </dl>
-          ${approval?.()}
+          ${approval?.()} ${isOpen ? withdrawal(request, action) : null}
           ${asked === null || !isOver || !rights.may(needs, installation.id) ? null : html`<p><a href=${asked.form}>${actionTexts.again}</a></p>`}`;
       },
     },
   };
+}
+
+/** The form with which the person who asked withdraws the request. */
+function withdrawal({ session, installation }: InstallationRequest, { id, subject }: AskedAction): Node | null {
+  if (!isSamePerson(subject, session.name)) return null;
+  const path = `/${installation.id}/actions/${id}/withdrawal`;
+  return form(session, path, askFields(hashOfEffect({ withdraw: id }), actionTexts.withdraw, {}, 'withdrawn'));
 }
 
 /** `isInParts`: the action may have done a part of its work before it expired. */

@@ -1,4 +1,4 @@
-import type { AskedAction } from '../../../actions/asking.ts';
+import { type AskedAction, isSamePerson } from '../../../actions/asking.ts';
 import { closeRequest, reopenRequest } from '../../../queries/close-books.ts';
 import { approvalTexts as texts } from '../../../texts/console/closing.ts';
 import { html, type Node } from '../../html.ts';
@@ -17,14 +17,10 @@ export async function approvalPart(request: InstallationRequest, action: AskedAc
   return () => {
     if (obstacle !== null) return html`${obstacleView(request, obstacle)} ${view()}`;
     if (isChanged) return html`<p class="problem" role="alert">${texts.changed}</p>${view()}`;
-    if (isSame(action.subject, session.name)) return html`<p>${texts.own}</p>${view()}`;
+    if (isSamePerson(action.subject, session.name)) return html`<p>${texts.own}</p>${view()}`;
     const path = `/${installation.id}/actions/${action.id}`;
     return html`${view()}<section class="narrow">${form(session, path, askFields(hash, texts.approve))}</section>`;
   };
-}
-
-export function isSame(one: string, other: string): boolean {
-  return one.trim().toLowerCase() === other.trim().toLowerCase();
 }
 
 function presentEffect(request: InstallationRequest, { kind, input }: AskedAction): Promise<PresentEffect> {

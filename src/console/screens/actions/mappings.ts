@@ -1,3 +1,4 @@
+import { isSamePerson } from '../../../actions/asking.ts';
 import {
   hashOfPreview,
   type Previewed,
@@ -60,7 +61,7 @@ const preview = effectForm({
 export const mappingForms = {
   apply_mapping: formAfter('apply_mapping', 'approval', ({ by, base }, user, inForce) => {
     if (base !== inForce) return () => texts.otherBase;
-    return by === user ? () => texts.ownProposal : null;
+    return isSamePerson(by, user) ? () => texts.ownProposal : null;
   }),
   preview_repost: preview,
   repost_books: formAfter('repost_books', 'posting', ({ base, preview: { counts } }, _, inForce) => {

@@ -1,5 +1,7 @@
 import { approvalRequest } from '../../../actions/asking.ts';
 import type { InstallationId } from '../../../terms.ts';
+import { actionTexts } from '../../../texts/console/actions.ts';
+import { html } from '../../html.ts';
 import type { AskedKind } from '../../users/permitted-actions.ts';
 import { closingForms } from './closing.ts';
 import { deliveryForms } from './deliveries.ts';
@@ -18,7 +20,8 @@ type Reader = (installation: InstallationId, input: unknown) => ShownRequest | n
 export const shownRequests: Record<AskedKind, Reader> = {
   ...readersOf(documentForms),
   ...readersOf(closingForms),
-  approve_action: ofApproval,
+  approve_action: ofAction,
+  withdraw_action: ofAction,
   ...readersOf(deliveryForms),
   propose_mapping: proposalAsked,
   ...readersOf(mappingForms),
@@ -27,9 +30,10 @@ export const shownRequests: Record<AskedKind, Reader> = {
   ...readersOf(reconcileForms),
 };
 
-function ofApproval(installation: InstallationId, input: unknown): ShownRequest {
+function ofAction(installation: InstallationId, input: unknown): ShownRequest {
   const { action } = approvalRequest.parse(input);
-  return { form: `/${installation}/actions/${action}` };
+  const form = `/${installation}/actions/${action}`;
+  return { form, view: () => html`<dt>${actionTexts.request}</dt><dd><a href=${form}>${action}</a></dd>` };
 }
 
 function readersOf<Kind extends AskedKind>(forms: Record<Kind, EffectForm>): Record<Kind, Reader> {

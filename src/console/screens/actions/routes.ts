@@ -1,7 +1,7 @@
 import type { InstallationRequest, Route } from '../../route.ts';
 import { permittedActions } from '../../users/permitted-actions.ts';
 import { showAction } from './action-page.ts';
-import { approve } from './approve.ts';
+import { approve, withdraw } from './approve.ts';
 import { closingForms } from './closing.ts';
 import { deliveryForms } from './deliveries.ts';
 import { documentForms } from './document-forms.ts';
@@ -27,5 +27,9 @@ export const actionsRoutes: readonly Route[] = [
   {
     ...{ method: 'POST', path: action, audit: 'action', answer: approve },
     access: { who: permittedActions.approve_action, in: 'installation' },
+  },
+  {
+    ...{ method: 'POST', path: `${action}/withdrawal`, audit: 'action', answer: withdraw },
+    access: { who: permittedActions.withdraw_action, in: 'installation' },
   },
 ];
