@@ -55,8 +55,11 @@ export function cautious(capabilities: Capabilities, isMeasured: (fact: SafetyFa
   };
 }
 
-/** The record that deliveries to an ERP use, by the provenance of its fields. */
-export function reliedOn(provenance: Provenance): Capabilities {
+/**
+ * The record that deliveries to an ERP use, by the provenance of its fields. A target's own record may differ from the
+ * ERP's by its configuration.
+ */
+export function reliedOn(provenance: Provenance, own = provenance.capabilities): Capabilities {
   const measured = new Set(knownFacts(provenance).flatMap(({ fact, from }) => (from === 'measured' ? fact : [])));
-  return cautious(provenance.capabilities, (fact) => measured.has(fact));
+  return cautious(own, (fact) => measured.has(fact));
 }

@@ -28,7 +28,8 @@ export interface TargetPorts {
  */
 export function openTarget({ erp }: InstallationConfig, ports: TargetPorts): ErpTarget {
   const target = opened(erp, ports);
-  return isApiTarget(erp) ? Object.assign(target, { capabilities: reliedOn(provenances[erp.kind]) }) : target;
+  if (!isApiTarget(erp)) return target;
+  return Object.assign(target, { capabilities: reliedOn(provenances[erp.kind], target.capabilities) });
 }
 
 function opened(erp: ErpConfig, ports: TargetPorts): ErpTarget {

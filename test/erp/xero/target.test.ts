@@ -3,6 +3,7 @@ import { Money } from '../../../src/domain/money.ts';
 import type { ErpEntry } from '../../../src/erp/erp-entry.ts';
 import type { ErpTarget } from '../../../src/erp/port.ts';
 import type { ErpRequest } from '../../../src/erp/targets/api/http.ts';
+import { openTarget } from '../../../src/erp/targets/open.ts';
 import { openXero } from '../../../src/erp/targets/xero/index.ts';
 import { type EntryLine, erpEntry } from '../fake/entries.ts';
 import { SimulatedTime } from '../fake/time.ts';
@@ -334,6 +335,14 @@ describe('a journal', () => {
     expect(fake.held()).toMatchObject([{ status: 'POSTED' }]);
     expect(await errorOf(target.withdrawDrafts([id], request()))).toMatchObject({ means: 'refused' });
     expect(fake.held()).toMatchObject([{ status: 'POSTED' }]);
+  });
+
+  test('stays a draft in deliveries too, which rely on less than the record', () => {
+    const { config, time } = open({}, 'draft');
+    const ports = { clock: time.clock(), log: silent as never, logins: { db: null as never, keys: [] } };
+    const { capabilities } = openTarget({ erp: config } as never, ports);
+    expect(capabilities.write.steps).toBe('draft_then_post');
+    expect(capabilities.doubt.server_may_work_seconds).toBe(600);
   });
 
   test('is one of a batch that one request creates and one request reads', async () => {
