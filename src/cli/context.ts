@@ -109,8 +109,12 @@ export class CommandContext {
     const { stdin, stderr, asks = stderr, signal } = this.io;
     if (stdin?.isTTY !== true) return null;
     const lines = createInterface({ input: stdin, output: asks });
+    // On a terminal the question receives Ctrl-C instead of the process.
+    lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {
-      return await lines.question(question, { signal });
+      // If the terminal is closed, there is no answer.
+      const closed = once(lines, 'close').then(() => '');
+      return await Promise.race([lines.question(question, { signal }), closed]);
     } finally {
       lines.close();
     }

@@ -41,7 +41,7 @@ function configWith({ company = 'Demo Clinic Ltd', redirect = redirectUrl } = {}
 /** Runs a command on a terminal. `answers` are typed, one for each question; each sees what was printed before. */
 async function onTerminal(
   args: string[],
-  answers: ((printed: string, stop: AbortController) => string)[],
+  answers: ((printed: string, stop: AbortController) => string | null)[],
   config = configWith(),
 ) {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
@@ -51,10 +51,11 @@ async function onTerminal(
   stderr.on('data', (chunk) => {
     printed += String(chunk);
     if (!/(here:|\[y\/N\]) $/.test(printed)) return;
-    const answer = answers[asked]?.(printed, stop) ?? '';
+    const answer = answers[asked]?.(printed, stop);
     asked += 1;
     printed += '\n';
-    if (!stop.signal.aborted) stdin.write(`${answer}\n`);
+    if (answer === null) stdin.end();
+    else if (!stop.signal.aborted) stdin.write(`${answer}\n`);
   });
   const io = { env, stdin: Object.assign(stdin, { isTTY: true }), stdout, stderr, signal: stop.signal };
   const code = await main(['erp', ...args, '--config', config], io as unknown as Io);
@@ -129,6 +130,7 @@ describe('vetledger erp login', () => {
         says: /does not accept the login: invalid_grant/,
       },
     ],
+    ['the terminal is closed at the question', { answers: [agree, () => null], code: 0, says: /Nothing was stored/ }],
     ['Ctrl-C before the address', { answers: [interrupt], code: 1, says: /./ }],
     ['Ctrl-C at the question', { answers: [agree, interrupt], code: 1, says: /./ }],
   ])('leaves nothing behind if %s', async (_, { answers, company, code, says }) => {
