@@ -13,6 +13,8 @@ export type ApiTargetConfig =
   | NetvisorConfig
   | FortnoxConfig;
 
+export type ApiKind = ApiTargetConfig['kind'];
+
 /** Settings of every target. */
 interface DeliveryConfig {
   /** Units with an earlier date are not delivered. Null if all units are delivered. */
@@ -57,11 +59,6 @@ export interface ProcountorConfig extends ApiConfig {
   clientSecret: string;
 }
 
-/** Addresses of ERPs that have only one. */
-export const xeroUrl = 'https://api.xero.com';
-export const fortnoxUrl = 'https://api.fortnox.se';
-export const usualUrls: Partial<Record<string, string>> = { xero: xeroUrl, fortnox: fortnoxUrl };
-
 /** `user` is the id of the app. There is neither `database` nor `password`. */
 export interface XeroConfig extends ApiConfig {
   kind: 'xero';
@@ -89,14 +86,42 @@ export interface NetvisorConfig extends ApiConfig {
   clientSecret: string;
 }
 
-const apiKinds: readonly string[] = [
-  'tryton',
-  'odoo',
-  'procountor',
-  'xero',
-  'netvisor',
-  'fortnox',
-] satisfies ApiTargetConfig['kind'][];
+/** The keys of the section `erp` for one kind, besides those of every kind. */
+export interface ErpKeys {
+  needs: readonly string[];
+  allows: readonly string[];
+  /** The address if `url` is absent, for an ERP that has only one. */
+  url?: string;
+}
+
+const ofAll = ['owned_accounts', 'timeout_seconds'];
+/** `post` is a key of ERPs that have drafts. */
+const ofDrafts = [...ofAll, 'post'];
+const server = ['url', 'database'];
+const client = ['company', 'client_id', 'client_secret'];
+
+export const xeroUrl = 'https://api.xero.com';
+export const fortnoxUrl = 'https://api.fortnox.se';
+
+/** The ERPs with an API. */
+export const erpKinds: Readonly<Record<ApiKind, ErpKeys>> = {
+  tryton: { needs: [...server, 'user', 'password'], allows: ['company', ...ofDrafts] },
+  odoo: { needs: [...server, 'user', 'password'], allows: ['company', 'protocol', ...ofDrafts] },
+  procountor: { needs: ['url', ...client, 'api_key'], allows: ['post', 'timeout_seconds'] },
+  xero: { needs: client, allows: ['url', 'redirect_url', ...ofDrafts], url: xeroUrl },
+  netvisor: { needs: ['url', ...client, 'user', 'api_key'], allows: ofAll },
+  fortnox: { needs: client, allows: ['url', ...ofAll], url: fortnoxUrl },
+};
+
+/** Odoo 19 with a key instead of user and password. */
+export const odooWithKey: ErpKeys = { needs: [...server, 'api_key'], allows: ['company', 'protocol', ...ofDrafts] };
+export const fileKeys: ErpKeys = { needs: [], allows: ['folder', 'options'] };
+
+export const apiKinds = Object.keys(erpKinds) as ApiKind[];
+
+export function isApiKind(kind: string): kind is ApiKind {
+  return Object.hasOwn(erpKinds, kind);
+}
 
 export const fileFormats = ['csv', 'sie4', 'datev'] as const;
 
@@ -117,7 +142,7 @@ export function givesNumbers(erp: ErpConfig): boolean {
 }
 
 export function isApiTarget(erp: ErpConfig): erp is ApiTargetConfig {
-  return apiKinds.includes(erp.kind);
+  return isApiKind(erp.kind);
 }
 
 export function isFileTarget(erp: ErpConfig): erp is FileTargetConfig {

@@ -15,7 +15,7 @@ import { fileTexts } from '../texts/errors/files.ts';
 import { checkConfig, keyError } from './check-config.ts';
 import { loadInstallationDialect } from './dialect.ts';
 import { type Insertions, insertEnvironment, noInsertions } from './environment.ts';
-import { type ErpConfig, usualUrls } from './erp.ts';
+import { type ErpConfig, erpKinds, isApiKind } from './erp.ts';
 import { readFileOptions } from './file-options.ts';
 import { refuseInsecure } from './insecure.ts';
 import { type MailConfig, readMail } from './mail.ts';
@@ -253,45 +253,34 @@ function readErp(
   { id, erp, currency }: ConfigFile['installations'][number],
 ): ErpConfig {
   const { kind, from = null, auto } = erp;
+  if (kind === 'ledger') return { kind };
+  if (!isApiKind(kind)) {
+    const folder = erp.folder === undefined ? join(dataDir, 'erp', String(id)) : resolve(dirname(file), erp.folder);
+    const options = readFileOptions(kind, erp.options ?? {}, minorUnitDecimals(currency));
+    if ('read' in options) return { ...options.read, from, auto, folder };
+    const { option, message } = options.fault;
+    throw keyError(file, `installations[${index}].erp.options${option && `.${option}`}`, message);
+  }
+  const common = {
+    ...{ from, auto, url: erp.url ?? erpKinds[kind].url ?? '', database: erp.database ?? '' },
+    ...{ company: erp.company ?? null, user: erp.user ?? erp.client_id ?? '' },
+    ...{ password: erp.api_key ?? erp.password ?? '', post: erp.post ?? 'posted' },
+    ...{ ownedAccounts: erp.owned_accounts ?? [], closeSourcePeriods: erp.close_source_periods },
+    timeoutSeconds: erp.timeout_seconds ?? 120,
+  };
+  const client = { company: erp.company ?? '', clientSecret: erp.client_secret ?? '' };
   switch (kind) {
-    case 'ledger':
-      return { kind };
     case 'tryton':
+      return { kind, ...common };
     case 'odoo':
-    case 'procountor':
-    case 'xero':
-    case 'netvisor':
-    case 'fortnox': {
-      const common = {
-        ...{
-          from,
-          auto,
-          url: erp.url ?? usualUrls[kind] ?? '',
-          database: erp.database ?? '',
-          company: erp.company ?? null,
-        },
-        ...{
-          user: erp.user ?? erp.client_id ?? '',
-          password: erp.api_key ?? erp.password ?? '',
-          post: erp.post ?? 'posted',
-        },
-        ...{ ownedAccounts: erp.owned_accounts ?? [], closeSourcePeriods: erp.close_source_periods },
-        timeoutSeconds: erp.timeout_seconds ?? 120,
-      };
-      if (kind === 'tryton') return { kind, ...common };
-      const client = { company: erp.company ?? '', clientSecret: erp.client_secret ?? '' };
-      if (kind === 'procountor' || kind === 'fortnox') return { kind, ...common, ...client };
-      if (kind === 'xero') return { kind, ...common, ...client, redirectUrl: erp.redirect_url ?? null };
-      if (kind === 'netvisor') return { kind, ...common, ...client, clientId: erp.client_id ?? '' };
       return { kind, ...common, protocol: erp.protocol ?? (erp.api_key === undefined ? 'jsonrpc' : 'json2') };
-    }
-    default: {
-      const folder = erp.folder === undefined ? join(dataDir, 'erp', String(id)) : resolve(dirname(file), erp.folder);
-      const options = readFileOptions(kind, erp.options ?? {}, minorUnitDecimals(currency));
-      if ('read' in options) return { ...options.read, from, auto, folder };
-      const { option, message } = options.fault;
-      throw keyError(file, `installations[${index}].erp.options${option && `.${option}`}`, message);
-    }
+    case 'procountor':
+    case 'fortnox':
+      return { kind, ...common, ...client };
+    case 'xero':
+      return { kind, ...common, ...client, redirectUrl: erp.redirect_url ?? null };
+    case 'netvisor':
+      return { kind, ...common, ...client, clientId: erp.client_id ?? '' };
   }
 }
 

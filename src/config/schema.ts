@@ -4,7 +4,7 @@ import { isCalendarDate, isTimezone } from '../domain/dates.ts';
 import { isCurrency } from '../domain/money.ts';
 import { withoutEnd } from '../domain/text.ts';
 import { postingModes, rawKeepings } from '../terms.ts';
-import { fileFormats, odooProtocols } from './erp.ts';
+import { apiKinds, erpKinds, fileFormats, fileKeys, isApiKind, odooProtocols, odooWithKey } from './erp.ts';
 import { mail } from './mail-schema.ts';
 import { flag, number, onlyFromEnvironment, parsed, positive, text } from './scalars.ts';
 import { reconcile, schedule } from './schedule.ts';
@@ -30,14 +30,19 @@ const auth = z
     return z.NEVER;
   });
 
+const kinds = ['ledger' as const, ...apiKinds, ...fileFormats];
+const quoted = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
+/** The keys of `erp` that not every kind has. */
+const keysOfKinds = new Set(
+  [...Object.values(erpKinds), odooWithKey, fileKeys].flatMap(({ needs, allows }) => [...needs, ...allows]),
+);
+
 const erp = z
   .strictObject({
     kind: z
-      .enum(['ledger', 'tryton', 'odoo', 'procountor', 'xero', 'netvisor', 'fortnox', ...fileFormats], {
-        error: 'must be ledger, tryton, odoo, procountor, xero, netvisor, fortnox, csv, sie4 or datev',
-      })
+      .enum(kinds, { error: `must be ${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}` })
       .describe(
-        '`ledger`: only the books in PostgreSQL. `tryton`, `odoo`, `procountor`, `xero`, `netvisor`, `fortnox`: that ERP. `csv`, `sie4`, `datev`: files.',
+        `\`ledger\`: only the books in PostgreSQL. ${quoted(apiKinds)}: that ERP. ${quoted(fileFormats)}: files.`,
       ),
     url: text
       .refine(isWebAddress, 'must be an http:// or https:// address without user, password, query or fragment')
@@ -106,39 +111,19 @@ const erp = z
       .describe('Files: options of the format; docs/accountants/files.md lists them by kind.'),
   })
   .superRefine((erp, context) => {
-    const missing = (keys: string[]) => keys.filter((key) => !(key in erp));
     const isKeyed = erp.kind === 'odoo' && erp.protocol !== 'jsonrpc' && ('api_key' in erp || erp.protocol === 'json2');
-    const needed: Record<string, string[]> = {
-      tryton: ['url', 'database', 'user', 'password'],
-      odoo: isKeyed ? ['url', 'database', 'api_key'] : ['url', 'database', 'user', 'password'],
-      procountor: ['url', 'company', 'client_id', 'client_secret', 'api_key'],
-      xero: ['company', 'client_id', 'client_secret'],
-      netvisor: ['url', 'company', 'user', 'api_key', 'client_id', 'client_secret'],
-      fortnox: ['company', 'client_id', 'client_secret'],
-    };
-    for (const key of missing(needed[erp.kind] ?? [])) {
+    const ofApi = isKeyed ? odooWithKey : isApiKind(erp.kind) ? erpKinds[erp.kind] : fileKeys;
+    const { needs, allows } = erp.kind === 'ledger' ? { needs: [], allows: [] } : ofApi;
+    for (const key of needs) {
+      if (key in erp) continue;
       context.addIssue({ code: 'custom', path: [key], message: `is required for kind ${erp.kind}` });
     }
-    const api = ['url', 'database', 'company', 'user', 'password', 'post', 'owned_accounts', 'timeout_seconds'];
-    const keyed = ['url', 'database', 'company', 'api_key', 'protocol', 'post', 'owned_accounts', 'timeout_seconds'];
-    const client = ['url', 'company', 'client_id', 'client_secret', 'api_key', 'post', 'timeout_seconds'];
-    const files = ['folder', 'options'];
-    const own: Record<string, readonly string[]> = {
-      ledger: [],
-      tryton: api,
-      odoo: isKeyed ? keyed : [...api, 'protocol'],
-      procountor: client,
-      xero: [...client.filter((key) => key !== 'api_key'), 'owned_accounts', 'redirect_url'],
-      netvisor: [...client.filter((key) => key !== 'post'), 'user', 'owned_accounts'],
-      // Fortnox has no drafts.
-      fortnox: [...client.filter((key) => key !== 'api_key' && key !== 'post'), 'owned_accounts'],
-    };
     if (erp.kind === 'fortnox' && erp.company !== undefined && !/^\d{1,9}$/.test(erp.company)) {
       context.addIssue({ code: 'custom', path: ['company'], message: 'must be the number of the company (TenantId)' });
     }
-    for (const key of new Set([...api, ...keyed, ...client, ...files, 'redirect_url'])) {
-      if (!(key in erp) || (own[erp.kind] ?? files).includes(key)) continue;
-      const of = erp.kind === 'odoo' && isKeyed ? 'odoo with an api_key' : erp.kind;
+    for (const key of keysOfKinds) {
+      if (!(key in erp) || needs.includes(key) || allows.includes(key)) continue;
+      const of = isKeyed ? 'odoo with an api_key' : erp.kind;
       context.addIssue({ code: 'custom', path: [key], message: `is not a key of kind ${of}` });
     }
   });

@@ -33,11 +33,23 @@ export function openTarget({ erp }: InstallationConfig, ports: TargetPorts): Erp
 }
 
 function opened(erp: ErpConfig, ports: TargetPorts): ErpTarget {
-  if (erp.kind === 'tryton') return openTryton(erp, ports);
-  if (erp.kind === 'odoo') return openOdoo(erp, ports);
-  if (erp.kind === 'fortnox') return openFortnox(erp, ports);
-  if (erp.kind === 'procountor') return openProcountor(erp, ports);
-  if (erp.kind === 'xero') return openXero(erp, ports);
-  if (erp.kind === 'netvisor') return openNetvisor(erp, ports);
-  throw new ConfigError(deliveryErrors.kindUnknown({ kind: erp.kind }));
+  switch (erp.kind) {
+    case 'tryton':
+      return openTryton(erp, ports);
+    case 'odoo':
+      return openOdoo(erp, ports);
+    case 'procountor':
+      return openProcountor(erp, ports);
+    case 'xero':
+      return openXero(erp, ports);
+    case 'netvisor':
+      return openNetvisor(erp, ports);
+    case 'fortnox':
+      return openFortnox(erp, ports);
+    case 'ledger':
+    case 'csv':
+    case 'sie4':
+    case 'datev':
+      throw new ConfigError(deliveryErrors.kindUnknown({ kind: erp.kind }));
+  }
 }
