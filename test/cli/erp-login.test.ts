@@ -28,12 +28,17 @@ const env = {
   SECRET_KEY: randomBytes(32).toString('base64'),
 };
 
-function configWith({ company = 'Demo Clinic Ltd', redirect = redirectUrl } = {}): string {
+function configWith({
+  company = 'Demo Clinic Ltd',
+  redirect = redirectUrl,
+  address = server.url,
+  key = fromEnvironment('SECRET_KEY'),
+} = {}): string {
   const client = `client_id: ${server.clientId}, client_secret: ${fromEnvironment('CLIENT_SECRET')}`;
   const login = redirect === '' ? '' : `, redirect_url: "${redirect}"`;
-  const erp = `{kind: xero, url: "${server.url}", company: "${company}", ${client}${login}}`;
+  const erp = `{kind: xero, url: "${address}", company: "${company}", ${client}${login}}`;
   const content = demoConfig([{ id: 4711, base_url: 'http://127.0.0.1:9', erp }], {
-    ...{ database_url: fromEnvironment('DATABASE_URL'), secret_key: fromEnvironment('SECRET_KEY') },
+    ...{ database_url: fromEnvironment('DATABASE_URL'), ...(key && { secret_key: key }) },
   });
   return join(folderOf({ 'vetledger.yaml': content }), 'vetledger.yaml');
 }
@@ -215,6 +220,16 @@ test.each([
 ])('the redirect address %s is refused', async (redirect, key) => {
   const { code, json } = await vetledger(['erp', 'logout', '--json', '--config', configWith({ redirect })], env);
   expect([code, json().error.message]).toEqual([2, expect.stringContaining(key)]);
+});
+
+test.each([
+  ['no key', { key: '' }, 'key_invalid', /secret_key is required, because installations\[0\].erp has a redirect_url/],
+  ['a key in the file', { key: env.SECRET_KEY }, 'secret_in_config', /secret_key/],
+  ['an unencrypted address', { address: 'http://xero.example' }, 'insecure_connection', /installations\[0\].erp.url/],
+])('%s is refused', async (_, settings, code, message) => {
+  const { code: exitCode, json } = await vetledger(['erp', 'logout', '--json', '--config', configWith(settings)], env);
+  expect([exitCode, json().error.message]).toEqual([2, expect.stringMatching(message)]);
+  if (code !== 'key_invalid') expect(json().error.code).toBe(code);
 });
 
 test.each([

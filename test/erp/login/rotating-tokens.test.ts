@@ -17,7 +17,7 @@ import { ErpHttp } from '../../../src/erp/targets/api/http.ts';
 import { useDatabase } from '../../support/database.ts';
 import { type Fault, type Rotation, TokenServer } from './token-server.ts';
 
-const { db, url, openPool } = useDatabase();
+const { db, url, owner, openPool } = useDatabase();
 const newKey = () => secretKeyOf(randomBytes(32).toString('base64')) as SecretKey;
 const key = newKey();
 const log = { debug() {}, info() {}, warn() {} };
@@ -277,6 +277,27 @@ describe('a renewal', () => {
     answer.resolve();
     expect(await frozen).toBe(true);
     expect(await stored()).toMatchObject({ generation: 2 });
+  });
+
+  test('is used only after it is stored, also if the database fails for a moment', async () => {
+    await loggedIn();
+    const asked = Promise.withResolvers<void>();
+    server.onAsked = asked.resolve;
+    const answer = Promise.withResolvers<void>();
+    server.faults = [{ wait: answer.promise }];
+    let isUsed = false;
+    const working = works(open()).finally(() => {
+      isUsed = true;
+    });
+    await asked.promise;
+    await execute(owner, 'alter table erp_login rename to erp_login_away');
+    answer.resolve();
+    await new Promise((done) => setTimeout(done, 60));
+    expect(isUsed).toBe(false);
+    await execute(owner, 'alter table erp_login_away rename to erp_login');
+    expect(await working).toBe(true);
+    expect(await stored()).toMatchObject({ generation: 2 });
+    expect(server.asked).toHaveLength(1);
   });
 
   test('gives way to a login that a person made meanwhile', async () => {
