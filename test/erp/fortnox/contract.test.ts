@@ -1,27 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transactionsOf } from '../../../src/db/lease.ts';
 import { readBooks } from '../../../src/erp/books/read-erp-books.ts';
+import { reliedOn } from '../../../src/erp/cautious.ts';
 import { companyKeyOf } from '../../../src/erp/company.ts';
-import { fortnoxCapabilities } from '../../../src/erp/targets/fortnox/capabilities.ts';
-import { openFortnox } from '../../../src/erp/targets/fortnox/index.ts';
-import { parseMapping } from '../../../src/mapping/parse.ts';
+import { provenances } from '../../../src/erp/targets/provenance.ts';
 import { checkErpBooks } from '../../../src/reconcile/e7-erp.ts';
 import { SimulatedDatabase, simulateClock } from '../../simulator/database.ts';
-import { mappingData } from '../../simulator/delivery/plan.ts';
 import { useDatabase } from '../../support/database.ts';
 import { query } from '../../support/sql.ts';
-import { ContractDelivery, type ContractSubject } from '../contract/cases.ts';
-import { newCompany } from '../contract/fake.ts';
+import { ContractDelivery } from '../contract/cases.ts';
 import { contractSuite } from '../contract/suite.ts';
-import { Troubles, troubled } from '../contract/troubled.ts';
-import { FakeFortnox } from './fake.ts';
-
-/** The ERP section of the mapping for the fake company. */
-const words = {
-  ...mappingData.erp,
-  ...{ vat_codes: { A: 'MP1/U1' }, dimensions: { dimension_1: { name: 'Project' } }, journals: { '*': 'V' } },
-};
-const silent = { debug: () => {}, info: () => {}, warn: () => {} };
+import { fortnoxCompany } from './company.ts';
 
 describe('a fake Fortnox', () => {
   const { owner, url } = useDatabase();
@@ -29,33 +18,9 @@ describe('a fake Fortnox', () => {
   beforeAll(() => simulateClock(owner));
   afterAll(() => simulated.close());
 
-  async function begin(): Promise<ContractSubject & { fake: FakeFortnox }> {
-    const { time, installation: plain, company, db, release, databaseId } = await newCompany({ owner, simulated });
-    const mapping = parseMapping({ ...mappingData, erp: words });
-    if ('errors' in mapping) throw new Error(mapping.errors.join('; '));
-    const installation = { ...plain, mapping: mapping.mapping };
-    const clock = time.clock();
-    const fake = new FakeFortnox(clock);
-    const troubles = new Troubles();
-    const ports = { clock, log: silent as never, transport: fake };
-    return {
-      ...{ capabilities: fortnoxCapabilities, db, databaseId, installation, time, troubles, fake },
-      open: () => troubled(openFortnox(fake.config, ports), { troubles, time, company }),
-      setAway: (isAway) => {
-        troubles.isAway = isAway;
-      },
-      lock: async (through) => fake.lock(through),
-      unlock: async () => fake.unlock(),
-      held: async () =>
-        fake.held().map(({ description, date, lines }) => ({
-          ...{ description: description.slice(0, description.lastIndexOf(' - ')), state: 'posted', date, lines },
-        })),
-      misdeeds: () => [],
-      close: release,
-    };
-  }
+  const begin = () => fortnoxCompany({ owner, simulated });
 
-  contractSuite(fortnoxCapabilities, begin);
+  contractSuite(reliedOn(provenances.fortnox), begin);
 
   test('E7 reads the year as SIE, and names vouchers that a person changed, copied or deleted', async () => {
     const subject = await begin();
@@ -64,7 +29,7 @@ describe('a fake Fortnox', () => {
     const planned = await delivery.post(5, { corrections: false });
     await delivery.drain();
     await delivery.expectDelivered(planned);
-    const target = openFortnox(fake.config, { clock: time.clock(), log: silent as never, transport: fake });
+    const target = subject.target();
     const company = companyKeyOf(installation.erp) ?? '';
     const read = () =>
       time.run(

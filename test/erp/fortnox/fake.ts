@@ -145,6 +145,22 @@ export class FakeFortnox implements FortnoxTransport {
     this.#vouchers.push({ voucher: structuredClone({ ...voucher, VoucherNumber }), modified: this.#time() });
   }
 
+  /** A person enters a voucher. */
+  enter(): void {
+    const row = { Debit: 0, Credit: 0, TransactionInformation: '', Description: '', Removed: false };
+    const own = { CostCenter: '', Project: '' };
+    const voucher: Voucher = {
+      '@url': 'https://api.fortnox.se/3/vouchers/A/1',
+      ...{ Description: 'Lön', TransactionDate: '2026-03-05', VoucherSeries: 'A', Year: 6, ReferenceType: 'MANUAL' },
+      ...{ VoucherNumber: this.#nextNumber('A', 6), ApprovalState: 0 },
+      VoucherRows: [
+        { ...row, ...own, Account: 1910, Debit: 100 },
+        { ...row, ...own, Account: 1930, Credit: 100 },
+      ],
+    };
+    this.#vouchers.push({ voucher, modified: this.#time() });
+  }
+
   /** A person deletes the last voucher of a series. */
   remove(id: string): void {
     this.#vouchers.splice(this.#vouchers.indexOf(this.#of(id)), 1);
