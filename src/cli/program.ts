@@ -73,6 +73,11 @@ const commands: Listed[] = [
   ],
   ['erp', 'the ERP of an installation'],
   ['erp check', 'check in the ERP everything that entries require', () => import('./commands/erp-check.ts')],
+  [
+    'erp probe',
+    'measure in a demo company how the ERP behaves after failures',
+    () => import('./commands/erp-probe.ts'),
+  ],
   ['erp login', 'log in to the company in the ERP, with a browser', () => import('./commands/erp-login.ts')],
   ['erp logout', 'end the login to the company in the ERP', () => import('./commands/erp-logout.ts')],
   [

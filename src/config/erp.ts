@@ -1,5 +1,6 @@
 import type { CalendarDate } from '../terms.ts';
 import type { FileOptions } from './file-options.ts';
+import type { MeasuredFile } from './measured.ts';
 
 /** The destination of an installation's general ledger (DESIGN "Config", `erp`). */
 export type ErpConfig = { kind: 'ledger' } | ApiTargetConfig | FileTargetConfig;
@@ -38,6 +39,8 @@ interface ApiConfig extends DeliveryConfig {
   /** Whether a closed period of the ERP also sets the lock date of the practice software. */
   closeSourcePeriods: boolean;
   timeoutSeconds: number;
+  /** What was measured on a demo company. Absent if nothing was. */
+  measured?: MeasuredFile;
 }
 
 export interface TrytonConfig extends ApiConfig {
@@ -94,7 +97,7 @@ export interface ErpKeys {
   url?: string;
 }
 
-const ofAll = ['owned_accounts', 'timeout_seconds'];
+const ofAll = ['owned_accounts', 'measured', 'timeout_seconds'];
 /** `post` is a key of ERPs that have drafts. */
 const ofDrafts = [...ofAll, 'post'];
 const server = ['url', 'database'];
@@ -107,7 +110,7 @@ export const fortnoxUrl = 'https://api.fortnox.se';
 export const erpKinds: Readonly<Record<ApiKind, ErpKeys>> = {
   tryton: { needs: [...server, 'user', 'password'], allows: ['company', ...ofDrafts] },
   odoo: { needs: [...server, 'user', 'password'], allows: ['company', 'protocol', ...ofDrafts] },
-  procountor: { needs: ['url', ...client, 'api_key'], allows: ['post', 'timeout_seconds'] },
+  procountor: { needs: ['url', ...client, 'api_key'], allows: ['post', 'measured', 'timeout_seconds'] },
   xero: { needs: client, allows: ['url', 'redirect_url', ...ofDrafts], url: xeroUrl },
   netvisor: { needs: ['url', ...client, 'user', 'api_key'], allows: ofAll },
   fortnox: { needs: client, allows: ['url', ...ofAll], url: fortnoxUrl },

@@ -20,6 +20,7 @@ import { readFileOptions } from './file-options.ts';
 import { refuseInsecure } from './insecure.ts';
 import { type MailConfig, readMail } from './mail.ts';
 import { loadMapping, loadMappingIfPresent, type MappingFile } from './mapping-files.ts';
+import { readMeasured } from './measured.ts';
 import type { ConfigFile } from './schema.ts';
 import { type ConfigWarning, openToOthers } from './secret-files.ts';
 import { readYaml } from './yaml.ts';
@@ -267,6 +268,9 @@ function readErp(
     ...{ password: erp.api_key ?? erp.password ?? '', post: erp.post ?? 'posted' },
     ...{ ownedAccounts: erp.owned_accounts ?? [], closeSourcePeriods: erp.close_source_periods },
     timeoutSeconds: erp.timeout_seconds ?? 120,
+    ...(erp.measured && {
+      measured: readMeasured(file, `installations[${index}].erp`, { ...erp, measured: erp.measured }),
+    }),
   };
   const client = { company: erp.company ?? '', clientSecret: erp.client_secret ?? '' };
   switch (kind) {

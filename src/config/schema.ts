@@ -101,6 +101,9 @@ const erp = z
     close_source_periods: flag.describe(
       'Whether a closed period of the ERP sets `financial_period_lock_date` in the practice software.',
     ),
+    measured: text
+      .optional()
+      .describe('File that `vetledger erp probe` wrote. Its path is relative to the configuration file.'),
     timeout_seconds: positive('120')
       .optional()
       .describe('Time limit of a request to the ERP, in seconds. Default: 120.'),

@@ -96,6 +96,8 @@ export interface CompanyRef {
 export interface IdentifiedCompany extends CompanyRef {
   /** ISO 4217 code of the currency of its books; absent if the ERP does not answer it. */
   currency?: string;
+  /** Whether the ERP marks the company as one for trials; absent if the ERP has no such mark. */
+  isSandbox?: boolean;
 }
 
 /** What is left of a limit in `capabilities.pace`. */

@@ -14,7 +14,7 @@ import { type CheckResult, ErpError } from '../erp/port.ts';
 import { assumedFacts } from '../erp/provenance.ts';
 import { right } from '../erp/targets/api/check.ts';
 import { fileFormat } from '../erp/targets/files/formats.ts';
-import { provenances } from '../erp/targets/provenance.ts';
+import { provenanceOf } from '../erp/targets/provenance.ts';
 import { usedLines } from '../ledger/used-lines.ts';
 import {
   type Found,
@@ -59,19 +59,9 @@ export async function checkErp(
   mapping: Mapping,
   { writes, withBooks }: { writes: boolean; withBooks: boolean },
 ): Promise<ErpCheck> {
-  const { id, erp, timezone, currency } = installation;
-  const used = valuesInUse(await sourceUsage(db, installation), mapping);
-  if (withBooks) addBooks(used, await usedLines(db, id));
-  if (installation.postingMode === 'daily_summary') used.kinds.push('daily_summary');
-  const today = businessDate(clock().toISOString(), timezone);
-  const dates = [today, await oldestOpenDate(db, id)].filter((date) => date !== null);
+  const { id, erp } = installation;
   const capabilities = delivery.capabilities(installation);
-  const { plan, lacking } = checkPlan(mapping, used, {
-    capabilities,
-    currency,
-    dates,
-    writes,
-  });
+  const { plan, lacking } = await planOf({ db, delivery, clock }, installation, mapping, { writes, withBooks });
   const results: CheckResult[] = lacking.map(({ code, message }) => lackingResult(code as ErpProblemCode, message));
   if (erp.kind === 'datev' && erp.options.cashAccounting && mapping.policies.vat_due !== null)
     results.push({ name: 'vat_due', ok: false, ...erpVatDue });
@@ -102,7 +92,7 @@ export async function checkErp(
     }
   }
   if (isApiTarget(erp)) {
-    const facts = assumedFacts(provenances[erp.kind]).join(', ');
+    const facts = assumedFacts(provenanceOf(erp)).join(', ');
     if (facts !== '') results.push(right(erpCheckNames.facts, erpCheckNames.assumed({ facts })));
   }
   const { error: foreign } = await delivery.foreign(installation, signal);
@@ -110,6 +100,22 @@ export async function checkErp(
     results.push({ name: erpCheckNames.foreign, ok: false, message: foreign.message, todo: foreign.todo });
   }
   return { installation: id, kind: erp.kind, results };
+}
+
+/** The ERP's records that an installation's entries need. The first date of the plan is today. */
+export async function planOf(
+  { db, delivery, clock }: Omit<CheckPorts, 'signal'>,
+  installation: InstallationConfig,
+  mapping: Mapping,
+  { writes, withBooks }: { writes: boolean; withBooks: boolean },
+): Promise<ReturnType<typeof checkPlan>> {
+  const { id, timezone, currency } = installation;
+  const used = valuesInUse(await sourceUsage(db, installation), mapping);
+  if (withBooks) addBooks(used, await usedLines(db, id));
+  if (installation.postingMode === 'daily_summary') used.kinds.push('daily_summary');
+  const today = businessDate(clock().toISOString(), timezone);
+  const dates = [today, await oldestOpenDate(db, id)].filter((date) => date !== null);
+  return checkPlan(mapping, used, { capabilities: delivery.capabilities(installation), currency, dates, writes });
 }
 
 function lackingResult(code: ErpProblemCode, message: string, what = 'mapping'): CheckResult {

@@ -6,12 +6,13 @@ import { ConfigError } from '../../domain/errors.ts';
 import { deliveryErrors } from '../../texts/errors/deliveries.ts';
 import { reliedOn } from '../cautious.ts';
 import type { LoginPorts } from '../login/server.ts';
+import { measuredRecord } from '../measured.ts';
 import type { ErpTarget } from '../port.ts';
 import { openFortnox } from './fortnox/index.ts';
 import { openNetvisor } from './netvisor/index.ts';
 import { openOdoo } from './odoo/index.ts';
 import { openProcountor } from './procountor/index.ts';
-import { provenances } from './provenance.ts';
+import { provenanceOf } from './provenance.ts';
 import { openTryton } from './tryton/index.ts';
 import { openXero } from './xero/index.ts';
 
@@ -29,7 +30,9 @@ export interface TargetPorts {
 export function openTarget({ erp }: InstallationConfig, ports: TargetPorts): ErpTarget {
   const target = opened(erp, ports);
   if (!isApiTarget(erp)) return target;
-  return Object.assign(target, { capabilities: reliedOn(provenances[erp.kind], target.capabilities) });
+  const { capabilities: own } = target;
+  const record = erp.measured === undefined ? own : measuredRecord(own, erp.measured.facts);
+  return Object.assign(target, { capabilities: reliedOn(provenanceOf(erp), record) });
 }
 
 function opened(erp: ErpConfig, ports: TargetPorts): ErpTarget {

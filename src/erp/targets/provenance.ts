@@ -1,4 +1,5 @@
 import type { ApiTargetConfig } from '../../config/erp.ts';
+import { withMeasured } from '../measured.ts';
 import type { Provenance, Source } from '../provenance.ts';
 import { fortnoxCapabilities } from './fortnox/capabilities.ts';
 import { netvisorCapabilities } from './netvisor/capabilities.ts';
@@ -130,3 +131,9 @@ export const provenances: Readonly<Record<ApiTargetConfig['kind'], Provenance>> 
     },
   },
 };
+
+/** How the facts about an installation's ERP are known, with what was measured on a demo company. */
+export function provenanceOf({ kind, measured }: ApiTargetConfig): Provenance {
+  const known = provenances[kind];
+  return measured === undefined ? known : withMeasured(known, measured);
+}

@@ -264,3 +264,21 @@ export const exportDefects = catalogue('commands/results.exportDefects', {
   otherKey: 'its seal is not signed with this key',
   changed: 'its content differs from the export',
 });
+
+export const probeTexts = catalogue('commands/results.probeTexts', {
+  question: ({ company, url }: { company: string; url: string }) =>
+    `The probe creates entries of a cent in ${company} (${url}), and withdraws those that it can. Continue?`,
+  clean: 'withdrawing entries of earlier probes',
+  lag: 'measuring when a look-up shows a new entry',
+  duplicate: 'sending another entry with a known key',
+  repeat: 'sending a request twice',
+  cut: 'cutting connections, and waiting for late entries (about two minutes)',
+  locked: 'posting into a closed period',
+  imbalance: 'posting an entry that lacks a cent',
+  unmeasured: 'not measured',
+  left: ({ entries, count }: { entries: string; count: number }) =>
+    count === 1 ? `${entries} stays in the company.` : `${entries} stay in the company.`,
+  written: ({ file }: { file: string }) =>
+    `Wrote ${file}. Name it as \`measured\` in the section \`erp\` of the configuration.`,
+  nothing: 'Nothing was sent.',
+});

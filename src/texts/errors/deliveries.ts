@@ -184,3 +184,20 @@ export const paceTexts = catalogue('errors/deliveries.paceTexts', {
   requests: 'The limit of requests to the ERP is used up',
   errors: 'The ERP has refused so many requests that one more refusal might block the account of the API user',
 });
+
+/** Reasons why `vetledger erp probe` does not start. */
+export const probeErrors = catalogue('errors/deliveries.probeErrors', {
+  notSandbox: ({ names }: { names: string }): PlainError => ({
+    code: 'erp_company_not_for_trials',
+    message: `No name of the company says that it is for trials: ${names}.`,
+    todo: 'Configure a company whose name, database or address contains demo, sandbox or test.',
+  }),
+  noAccounts: (): PlainError => ({
+    code: 'erp_probe_accounts_missing',
+    message: 'The mapping and the books name fewer than two accounts without a party.',
+    todo: 'Name two accounts of the ERP with --accounts.',
+  }),
+  accountsForm: 'must be two accounts, such as 1910,3000',
+  notAnApi: 'Only an ERP with an API can be probed.',
+  oneInstallation: 'name one installation with --installation',
+});

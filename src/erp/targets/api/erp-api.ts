@@ -163,7 +163,7 @@ export interface ErpApi<W extends RecordTypes>
    */
   readonly books?: ErpBooks;
   /** The configured company: its unique id, and the currency of its books. The answer is cached. */
-  company(request: RequestOptions): Promise<{ id: string; currency: string }>;
+  company(request: RequestOptions): Promise<{ id: string; currency: string; isSandbox?: boolean }>;
   /**
    * Clears the caches, since their content may have changed. `error`: the error of a writing request, if that is the
    * reason.

@@ -67,8 +67,8 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
   }
 
   async identify(request: RequestOptions): Promise<IdentifiedCompany> {
-    const { id, currency } = await this.#api.company(request);
-    return { ...this.company, id, currency };
+    const { id, currency, isSandbox } = await this.#api.company(request);
+    return { ...this.company, id, currency, ...(isSandbox !== undefined && { isSandbox }) };
   }
 
   describe(entry: ErpEntry): string {

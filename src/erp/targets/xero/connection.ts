@@ -56,7 +56,7 @@ export class XeroConnection {
   readonly #transports: { http: XeroTransport; identity: XeroTransport };
   readonly #credentials: Credentials;
   #tenant: string | null = null;
-  #currency: string | null = null;
+  #organisation: { currency: string; isSandbox: boolean } | null = null;
 
   constructor(config: XeroConfig, { clock, log, transport, logins }: XeroPorts) {
     this.#config = config;
@@ -77,13 +77,13 @@ export class XeroConnection {
   }
 
   /** The organisation's id and currency. Throws ErpError `auth` if the client may not use the configured one. */
-  async company(request: RequestOptions): Promise<{ id: string; currency: string }> {
+  async company(request: RequestOptions): Promise<{ id: string; currency: string; isSandbox: boolean }> {
     const id = await this.#tenantId(request);
-    if (this.#currency === null) {
-      const currency = asText((await this.organisation(request)).BaseCurrency ?? null);
-      this.#currency = currency;
+    if (this.#organisation === null) {
+      const { BaseCurrency: currency = null, IsDemoCompany: isDemo } = await this.organisation(request);
+      this.#organisation = { currency: asText(currency), isSandbox: isDemo === true };
     }
-    return { id, currency: this.#currency };
+    return { id, ...this.#organisation };
   }
 
   async organisation(request: RequestOptions): Promise<JsonObject> {
