@@ -57,9 +57,17 @@ export async function monthToClose(
   now: Date,
 ): Promise<string> {
   const last = lastMonth(dateIn(timezone, now));
-  const closed = await closedThrough(db, id);
-  const first = closed === null ? await firstDay(db, id, startDate) : dayAfter(closed);
+  const first = await firstOpenDay(db, { id, startDate });
   return first !== null && first < `${last}-01` ? first.slice(0, 7) : last;
+}
+
+/** The first day that is not closed. Null if nothing was ever posted. */
+export async function firstOpenDay(
+  db: Connection,
+  { id, startDate }: Pick<InstallationConfig, 'id' | 'startDate'>,
+): Promise<CalendarDate | null> {
+  const closed = await closedThrough(db, id);
+  return closed === null ? firstDay(db, id, startDate) : dayAfter(closed);
 }
 
 async function firstDay(

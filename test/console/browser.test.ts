@@ -85,7 +85,10 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', { timeout: 60_000 }, 
     const links = await page.locator('nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
     await page.goto(`${url}/${id}/month`);
     const own = await page.locator('nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
-    const forms = ['read-again?read=backfill', 'read-now', 'cancel', 'approve', 'resend', 'undo', 'acknowledge'];
+    const forms = [
+      ...['read-again?read=backfill', 'read-now', 'cancel', 'approve', 'resend', 'undo', 'acknowledge'],
+      ...['late', 'match', 'pause-windows', 'reconcile', 'proposal', 'deliver-now'],
+    ];
     const paths = [...new Set([...links, ...own, '/account', ...forms.map((form) => `/${id}/actions/${form}`)])];
     expect(paths.length).toBeGreaterThan(7);
     for (const path of paths) {

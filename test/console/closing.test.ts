@@ -114,6 +114,14 @@ describe('before January is closed', () => {
     expect(formOf(body)).toMatchObject({ month: '2026-01', shown: expect.stringMatching(/^[0-9a-f]{64}$/) });
   });
 
+  test('a close of two months shows the VAT of both', async () => {
+    const body = await pageOf(`${path('close')}?month=2026-02`);
+    expect([...body.matchAll(/<h2>VAT[^<]* (\d{4}-\d\d)<\/h2>/g)].map(([, month]) => month)).toEqual([
+      '2026-01',
+      '2026-02',
+    ]);
+  });
+
   test('Month leads to the form, for users who close', async () => {
     const month = `/${id}/month?month=2026-01`;
     expect(linksIn(await pageOf(month))).toContain(`${path('close')}?month=2026-01`);

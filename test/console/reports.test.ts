@@ -192,6 +192,20 @@ describe('lines', () => {
   });
 });
 
+test('a search finds the words that the page shows in the language of the reader', async () => {
+  const finnish = await site.signedIn('kirjanpitäjä');
+  const address = '/trial-balance?from=2026-01-01&to=2026-02-28';
+  const names = async (browser: Browser, search = '') =>
+    (tablesIn(await page(`${address}&q=${encodeURIComponent(search)}`, browser))[0]?.rows ?? []).map((row) =>
+      row.find((cell) => /^\p{L}[\p{L} ]{5,}$/u.test(cell)),
+    );
+  const [english, translated] = [await names(accountant), await names(finnish)];
+  const at = translated.findIndex((name, n) => name !== english[n]);
+  expect(at).toBeGreaterThanOrEqual(0);
+  expect(await names(finnish, translated[at])).toContain(translated[at]);
+  expect(await names(accountant, translated[at])).toEqual([]);
+});
+
 test('a search selects figures, and the total follows', async () => {
   const body = await page('/trial-balance?month=2026-02&q=1700');
   const { rows, total } = tablesIn(body)[0]!;

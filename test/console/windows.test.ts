@@ -133,7 +133,14 @@ test('running work has its step, wait and last cause, with a link into Temporal'
   );
   const { body } = await operator.get(`/${own}/windows`);
   const running = body.split('Running work')[1]?.split('</section>')[0] ?? '';
-  for (const text of ['pullRows', '>4<', 'the rate budget', '2026-03-10 10:30:00', 'no answer from &lt;img', 'Wait.'])
+  for (const text of [
+    '>read the rows of changed invoices<',
+    '>4<',
+    'the rate budget',
+    '2026-03-10 10:30:00',
+    'no answer from &lt;img',
+    'Wait.',
+  ])
     expect(running).toContain(text);
   expect(running).toContain(`href="https://temporal.example/ui/namespaces/default/workflows/w301/${own}-301/history"`);
 });

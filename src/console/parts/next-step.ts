@@ -1,6 +1,6 @@
 import { shown } from '../../languages/language.ts';
 import type { InstallationId } from '../../terms.ts';
-import { decideTexts, pauseTexts } from '../../texts/console/actions.ts';
+import { decideTexts, matchFormTexts, pauseTexts } from '../../texts/console/actions.ts';
 import { closingTexts } from '../../texts/console/closing.ts';
 import {
   deliveryActionTexts,
@@ -61,6 +61,7 @@ export const formsOfCommands: readonly { words: RegExp; kind: AskedKind; path: s
     title: () => deliveryActionTexts.titles.undo_delivery,
   },
   { words: /^reconcile\b/, kind: 'reconcile_books', path: 'reconcile', title: () => reconcileTexts.title },
+  { words: /^problems match\b/, kind: 'match_prepayment', path: 'match', title: () => matchFormTexts.title },
   { words: /^late decide\b/, kind: 'decide_late', path: 'late', title: () => decideTexts.title },
   { words: /^ledger close\b/, kind: 'close_books', path: 'close', title: () => closingTexts.closeTitle },
   { words: /^ledger reopen\b/, kind: 'reopen_books', path: 'reopen', title: () => closingTexts.reopenTitle },
@@ -71,6 +72,12 @@ export const formsOfCommands: readonly { words: RegExp; kind: AskedKind; path: s
  * may use them. For a reader who cannot do all of it here, the text says who can.
  */
 export function nextStep(rights: Rights, installation: InstallationId, todo: string): Content {
+  const { links, asks } = stepsIn(rights, installation, todo);
+  return html`${shown(todo)}${links}${asks ? ` ${texts.askOperator}` : null}`;
+}
+
+/** Links to the forms and reports that do the same as the commands in a text. `asks`: the reader needs an operator for the others. */
+export function stepsIn(rights: Rights, installation: InstallationId, todo: string): { links: Content; asks: boolean } {
   const named = [...todo.matchAll(/`vetledger ([^`]+)`/g)].map(([, words = '']) => words);
   const found = named.map((command) => formsOfCommands.find(({ words }) => words.test(command)) ?? null);
   const usable = found.flatMap((each) =>
@@ -80,6 +87,5 @@ export function nextStep(rights: Rights, installation: InstallationId, todo: str
     ' ',
     html`<a href=${local(`/${installation}/actions/${path}`)}>${title()}</a>`,
   ]);
-  const asks = usable.length < named.length && !rights.may('operate', installation);
-  return html`${shown(todo)}${links}${asks ? ` ${texts.askOperator}` : null}`;
+  return { links, asks: usable.length < named.length && !rights.may('operate', installation) };
 }

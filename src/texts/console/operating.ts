@@ -121,3 +121,29 @@ export const windowActionTexts = catalogue('console/operating.windowActionTexts'
   ended: 'The work had ended already.',
   inTemporal: 'show in Temporal',
 });
+
+/** The steps of a window, a backfill, a replay or a delivery, for readers who do not know the workflows. */
+export const runningStepNames = catalogue('console/operating.runningStepNames', {
+  openWindow: 'open the window',
+  openAndPull: 'open the window and read the lists',
+  pullInvoices: 'read changed invoices',
+  pullPrepayments: 'read changed prepayments',
+  pullPayments: 'read new payments',
+  pullRows: 'read the rows of changed invoices',
+  scanRows: 'read all rows',
+  completeRows: 'read the missing rows',
+  pullParts: 'read documents again whose proofs failed',
+  backfillStream: 'read the list of the backfill',
+  post: 'judge and post documents',
+  postInLoad: 'post what has been read so far',
+  summarise: 'summarise days that are over',
+  writeBack: 'write entry ids back',
+  takeCensus: 'count the records of the source',
+  closeWindow: 'close the window',
+  failWindow: 'record the failure of the window',
+  noteNotOpened: 'record why the window did not open',
+  deliverSlice: 'deliver entries to the ERP',
+  holdDelivery: 'pause or resume the delivery',
+  planReplay: 'plan the replay',
+  scrubSlice: 'read the next part of all records again',
+});

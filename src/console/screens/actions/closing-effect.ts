@@ -1,13 +1,14 @@
 import { hashOf } from '../../../actions/record.ts';
+import { daysFrom } from '../../../domain/dates.ts';
 import type { UserError } from '../../../domain/errors.ts';
 import { shown as inLanguage } from '../../../languages/language.ts';
 import { type CloseEffect, closeEffect, reopenEffect } from '../../../queries/close-books.ts';
-import { monthState } from '../../../queries/month.ts';
+import { firstOpenDay, monthState } from '../../../queries/month.ts';
 import { closeTexts } from '../../../texts/commands/closing.ts';
 import { labels } from '../../../texts/commands/labels.ts';
 import { closingTexts as texts } from '../../../texts/console/closing.ts';
 import { reportNames } from '../../../texts/console/reports.ts';
-import { html, type Node } from '../../html.ts';
+import { html, local, type Node } from '../../html.ts';
 import { nextStep } from '../../parts/next-step.ts';
 import type { InstallationRequest } from '../../route.ts';
 import { checklistView } from '../month/checklist.ts';
@@ -22,19 +23,33 @@ export interface PresentEffect {
   view(): Node;
 }
 
-/** What a close through a day locks: figures, checklist with the last close, and the VAT of the month. */
+/** Months whose VAT the form of a close shows. Older ones are links. */
+const monthsAtMost = 12;
+
+/** What a close through a day locks: figures, checklist with the last close, and the VAT of each month. */
 export async function shownClose(request: InstallationRequest, through: string): Promise<PresentEffect> {
   const { db, installation, now } = request;
   const month = through.slice(0, 7);
   const effect = await closeEffect(db, installation, through, now);
   const state = await monthState(db, installation, month, now, through);
-  const vat = await reportPart(request, month, 'vat');
+  const first = (await firstOpenDay(db, installation)) ?? through;
+  const months = monthsFrom(first.slice(0, 7), month);
+  const shown: { month: string; view(): Node }[] = [];
+  for (const each of months.slice(-monthsAtMost))
+    shown.push({ month: each, view: await reportPart(request, each, 'vat') });
   return {
     ...{ hash: hashOf(effect.shown), obstacle: effect.obstacle },
     view: () => html`${figuresView(effect, installation.currency)} ${checklistView(state, installation, now)}
-      <h2>${reportNames.vat}</h2>
-      ${vat()}`,
+      ${months.slice(0, -monthsAtMost).map((each) => html`<p><a href=${local(`/${installation.id}/reports/vat`, { month: each })}>${reportNames.vat} ${each}</a></p>`)}
+      ${shown.map((each) => html`<h2>${reportNames.vat} ${each.month}</h2>${each.view()}`)}`,
   };
+}
+
+/** The months from one to another, both included. */
+function monthsFrom(first: string, last: string): string[] {
+  const months: string[] = [];
+  for (let month = first; month < last; month = daysFrom(`${month}-01`, 31).slice(0, 7)) months.push(month);
+  return [...months, last];
 }
 
 function figuresView({ through, closedThrough, entries, debit, vat }: CloseEffect, currency: string): Node {

@@ -1,6 +1,7 @@
 import { decisionsFor } from '../../../bookkeeping/decide-late.ts';
 import type { InstallationConfig } from '../../../config/load-config.ts';
 import { formatExact, type Money } from '../../../domain/money.ts';
+import { sentenceOf } from '../../../domain/problem-texts.ts';
 import { visibleIn } from '../../../domain/text.ts';
 import { shown } from '../../../languages/language.ts';
 import type { RemarkCount } from '../../../queries/remarks.ts';
@@ -74,7 +75,7 @@ function sumTable(path: string, sums: readonly OpenSum[], { rights, installation
   const text = (amount: Money | null) => (amount === null ? '' : formatExact(amount, decimals));
   const number = (title: string) => ({ title, isNumber: true });
   const codes = sums.map(({ code, kind, count, amount, vat, todos }) => [
-    html`<a href=${local(path, { code })}>${code}</a>`,
+    html`<a href=${local(path, { code })}>${shown(sentenceOf(code)) || code}</a> <span class="id">${code}</span>`,
     ...[codeWord(kind), count, text(amount), text(vat)],
     lines(visibleIn(todos).map((todo) => nextStep(rights, id, todo))),
   ]);

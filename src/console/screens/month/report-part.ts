@@ -17,5 +17,5 @@ export async function reportPart(request: InstallationRequest, month: string, na
   const sections = await readPage(report.sections, choice);
   const place = { installation: request.installation, path: `/${request.installation.id}/reports/${name}`, kept };
   return () =>
-    html`${reportHead(report)} ${sections.map((section) => sectionView(section, place))} ${reportNotesView(report)}`;
+    html`${reportHead(report)} ${sections.map((section) => sectionView(section, place))} ${reportNotesView(request.rights, report)}`;
 }

@@ -9,20 +9,20 @@ import type { InstallationRequest } from '../../route.ts';
 import type { Choice } from './choice.ts';
 import { narrowed } from './narrow.ts';
 
-type Reader = Pick<InstallationRequest, 'db' | 'installation' | 'now'>;
+type Reader = Pick<InstallationRequest, 'db' | 'installation' | 'now' | 'language'>;
 
 /** A report with the chosen tables and figures. The figures are read from the transaction of the request. */
 export async function chosenReport(
-  { db, installation, now }: Reader,
+  { db, installation, now, language }: Reader,
   name: ReportName,
   choice: Choice,
 ): Promise<InstallationReport> {
-  const report = name === 'vat' ? await vatOf({ db, installation, now }, choice) : await madeOf();
-  return { ...report, sections: narrowed(report.sections, choice) };
+  const report = name === 'vat' ? await vatOf({ db, installation, now, language }, choice) : await madeOf();
+  return { ...report, sections: narrowed(report.sections, choice, language) };
 
   async function madeOf(): Promise<InstallationReport> {
     const { days, split, recordedBy, figure } = choice;
-    const account = choice.account ?? (await accountOf({ db, installation, now }, name, choice));
+    const account = choice.account ?? (await accountOf({ db, installation, now, language }, name, choice));
     // The sum of a search and a file need all lines.
     const after = choice.search === '' && choice.csv === null ? choice.after : null;
     const documents = figure !== null || name === 'account' || name === 'journal';
@@ -37,7 +37,7 @@ async function accountOf(reader: Reader, name: ReportName, choice: Choice): Prom
   const { sections } = await makeReport(reader.db, name, reader.installation, {
     ...{ days, split, recordedBy, documents: false, account: null, now: reader.now },
   });
-  const [figure] = narrowed(sections, choice).flatMap(({ figures }) => figures);
+  const [figure] = narrowed(sections, choice, reader.language).flatMap(({ figures }) => figures);
   return typeof figure?.keys.account === 'string' ? figure.keys.account : null;
 }
 

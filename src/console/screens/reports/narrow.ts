@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import { type Money, zero } from '../../../domain/money.ts';
+import { inLanguage } from '../../../languages/language.ts';
 import { cellText, itemsOf } from '../../../reports/installation-report.ts';
 import {
+  type Cell,
   type Figure,
   type Item,
   type Section,
   type SectionShape,
   sectionOf,
 } from '../../../reports/report-sections.ts';
+import type { Language } from '../../../texts/catalogue.ts';
+import { plainWords } from '../../../wording/cells.ts';
 import { type Choice, placeText } from './choice.ts';
 
 /** Lines of a table on one page. */
@@ -30,24 +34,24 @@ export function figureId({ keys }: SectionShape, figure: Figure): string {
 
 type Narrow = Pick<Choice, 'section' | 'figure' | 'search'>;
 
-/** The chosen table and figure. A search selects figures by the columns that identify them, and lines of a figure by their text. */
-export function narrowed(sections: readonly Section[], { section, figure, search }: Narrow): Section[] {
+/** The chosen table and figure. A search selects figures by the columns that identify them, and lines of a figure by their text, in the language of the reader. */
+export function narrowed(
+  sections: readonly Section[],
+  { section, figure, search }: Narrow,
+  language: Language,
+): Section[] {
+  const matches = matcher(search, language);
+  const searched = (one: Figure): Figure => ({ ...one, items: matching(one, matches) });
   return sections
     .filter(({ shape }) => section === null || shape.name === section)
     .map((each) => {
       const { shape, figures } = each;
-      if (isOfLines(shape))
-        return search === ''
-          ? each
-          : withFigures(
-              each,
-              figures.map((one) => searched(one, search)),
-            );
+      if (isOfLines(shape)) return search === '' ? each : withFigures(each, figures.map(searched));
       if (figure !== null) {
         const chosen = figures.filter((one) => figureId(shape, one) === figure);
-        return withFigures(each, search === '' ? chosen : chosen.map((one) => searched(one, search)));
+        return withFigures(each, search === '' ? chosen : chosen.map(searched));
       }
-      const found = figures.filter(({ keys }) => contains(Object.values(keys).map(cellText), search));
+      const found = figures.filter(({ keys }) => matches(keys));
       return search === '' ? each : withFigures(each, found);
     });
 }
@@ -61,18 +65,19 @@ function withFigures({ shape, total }: Section, figures: readonly Figure[]): Sec
   return Object.keys(total).length === 0 ? { shape, figures, total } : sectionOf(shape, figures);
 }
 
-function searched(figure: Figure, search: string): Figure {
-  return { ...figure, items: matching(figure, search) };
+type Matches = (cells: Readonly<Record<string, Cell>>, document?: string) => boolean;
+
+async function* matching(figure: Figure, matches: Matches): AsyncGenerator<Item> {
+  for await (const item of itemsOf(figure)) if (matches(item.facts, item.document)) yield item;
 }
 
-async function* matching(figure: Figure, search: string): AsyncGenerator<Item> {
-  for await (const item of itemsOf(figure))
-    if (contains([item.document, ...Object.values(item.facts).map(cellText)], search)) yield item;
-}
-
-function contains(texts: readonly string[], search: string): boolean {
+/** Whether a line has the text: in its codes, or in the words that the page shows for them. */
+function matcher(search: string, language: Language): Matches {
   const wanted = search.toLowerCase();
-  return texts.some((text) => text.toLowerCase().includes(wanted));
+  const has = (text: string) => text.toLowerCase().includes(wanted);
+  return (cells, document = '') =>
+    [document, ...Object.values(cells).map(cellText)].some(has) ||
+    inLanguage(language, () => Object.keys(cells).some((name) => has(plainWords(name, cells))));
 }
 
 /** Reads a page of each narrowed table. */

@@ -42,7 +42,7 @@ async function list({ installation }: InstallationRequest): Promise<Answer> {
 }
 
 async function show(request: InstallationRequest): Promise<Answer> {
-  const { installation, params, query, now } = request;
+  const { installation, params, query, now, rights } = request;
   const name = names.find((each) => each === params.name);
   if (name === undefined) return { missing: true };
   const choice = readChoice(query);
@@ -71,7 +71,7 @@ async function show(request: InstallationRequest): Promise<Answer> {
   const sections = await readPage(report.sections, choice);
   return page(
     () => html`${reportHead(report)} ${choice.section === null ? null : html`<p><a href=${local(place.path, place.kept)}>${texts.whole}</a></p>`}
-      ${sections.map((section) => sectionView(section, place))} ${reportNotesView(report)}`,
+      ${sections.map((section) => sectionView(section, place))} ${reportNotesView(rights, report)}`,
   );
 }
 

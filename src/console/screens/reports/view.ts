@@ -12,7 +12,9 @@ import { reportNotes, reportTexts } from '../../../texts/reports/reports.ts';
 import { plainWords } from '../../../wording/cells.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { documentLink } from '../../parts/document-link.ts';
+import { stepsIn } from '../../parts/next-step.ts';
 import { table } from '../../parts/table.ts';
+import type { Rights } from '../../users/rights.ts';
 import { figureId, isOfLines, type ShownSection } from './narrow.ts';
 
 /** Where links of a report lead. */
@@ -44,12 +46,17 @@ export function reportHead({
 }
 
 /** Notes beside the figures. Missing documents link to the screen where people decide about them. */
-export function reportNotesView(report: InstallationReport): Node {
+export function reportNotesView(rights: Rights, report: InstallationReport): Node {
   const decide = html`<a href=${`/${report.installation.id}/decide`}>${screenNames.decide}</a>`;
   return html`${outsideNotes(report).map(({ text, isNext }) =>
     isNext ? html`<p>${text}</p>` : html`<p><span class="needed">${text}</span> ${decide}</p>`,
   )}
-  ${(report.notes ?? []).flatMap((note) => shown(note).split('\n')).map((line) => html`<p>${line}</p>`)}`;
+  ${(report.notes ?? []).map((note) => {
+    const { links } = stepsIn(rights, report.installation.id, note);
+    return html`${shown(note)
+      .split('\n')
+      .map((line) => html`<p>${line}</p>`)}<p>${links}</p>`;
+  })}`;
 }
 
 /** A table of figures with links to their documents, or of the lines of one figure. */

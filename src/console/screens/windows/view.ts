@@ -9,7 +9,7 @@ import type { WatchedSchedule } from '../../../sync/schedule-state.ts';
 import { fieldTitles } from '../../../texts/commands/labels.ts';
 import { windowListTexts } from '../../../texts/commands/windows.ts';
 import { consoleTexts } from '../../../texts/console/console.ts';
-import { effectTexts, windowActionTexts } from '../../../texts/console/operating.ts';
+import { effectTexts, runningStepNames, windowActionTexts } from '../../../texts/console/operating.ts';
 import { windowsTexts as texts } from '../../../texts/console/windows.ts';
 import { columnTitles as columns } from '../../../texts/reports/columns.ts';
 import { gapText, readingOf, remedyOf } from '../../../wording/gaps.ts';
@@ -112,7 +112,7 @@ function runningView({ context, running, steps, rights, installation: { id } }: 
         ...heads,
         // A step without progress waits for its own end, which the row shows already.
         ...[
-          step,
+          stepName(step),
           attempt,
           waitsFor?.includes(step) ? '' : waitsFor && shown(waitsFor),
           at(waitsSince ?? trouble?.since ?? notedAt),
@@ -123,6 +123,11 @@ function runningView({ context, running, steps, rights, installation: { id } }: 
       ]);
     }),
   });
+}
+
+/** The name of an activity, or the text of its progress. */
+function stepName(step: string): string {
+  return Object.hasOwn(runningStepNames, step) ? runningStepNames[step as keyof typeof runningStepNames] : shown(step);
 }
 
 function scheduleView({ schedule, status, now }: Shown, at: TimeText): Node {
