@@ -213,6 +213,20 @@ test('without a login, erp check says what to do', async () => {
   expect(server.asked).toEqual([]);
 });
 
+test('with a login, the target uses its token, and renews it once after a 401', async () => {
+  await onTerminal(['login'], [agree, yes]);
+  server.asked.length = 0;
+  const { stdout } = await vetledger(['erp', 'check', '--config', configWith()], env);
+  expect(stdout).toMatch(
+    /credentials +Xero, Demo Clinic Ltd: until \d{4}-\d\d-\d\d|Xero, Demo Clinic Ltd: until \d{4}/,
+  );
+  const renewals = server.asked.filter(({ grant_type }) => grant_type === 'refresh_token');
+  const [first] = server.asked;
+  // The server of tokens has no books: it refuses each other request with 401.
+  expect([first?.path, renewals.length > 0, server.reused]).toEqual(['/connections', true, 0]);
+  expect(server.asked.filter(({ path }) => path?.startsWith('/api.xro')).length).toBe(2 * renewals.length);
+});
+
 test.each([
   ['http://elsewhere.example/x', 'redirect_url'],
   ['http://localhost:8096/', 'redirect_url'],
