@@ -34,7 +34,7 @@ export const nightlyTests = [
   'test/erp/computed-vat-share.test.ts',
   'test/erp/contract/{tryton,mutants,matrix}.test.ts',
   'test/erp/tryton/*.test.ts',
-  'test/erp/xero/vat-share.test.ts',
+  'test/erp/xero/{rounds,vat-share}.test.ts',
   'test/hostile/*.test.ts',
   'test/integration/{mapping-ways,prepayment-vat-clinic,preview-lives,redate-summaries}.test.ts',
   'test/lint/layers.test.ts',

@@ -4,21 +4,12 @@ import { readBooks } from '../../../src/erp/books/read-erp-books.ts';
 import { companyKeyOf } from '../../../src/erp/company.ts';
 import { xeroCapabilities } from '../../../src/erp/targets/xero/capabilities.ts';
 import { openXero } from '../../../src/erp/targets/xero/index.ts';
-import { parseMapping } from '../../../src/mapping/parse.ts';
 import { checkErpBooks } from '../../../src/reconcile/e7-erp.ts';
 import { SimulatedDatabase, simulateClock } from '../../simulator/database.ts';
-import { mappingData } from '../../simulator/delivery/plan.ts';
 import { useDatabase } from '../../support/database.ts';
-import { ContractDelivery, type ContractSubject } from '../contract/cases.ts';
-import { newCompany } from '../contract/fake.ts';
+import { ContractDelivery } from '../contract/cases.ts';
 import { contractSuite } from '../contract/suite.ts';
-import { Troubles, troubled } from '../contract/troubled.ts';
-import { FakeXero } from './fake.ts';
-
-/** The ERP section of the mapping for the fake organisation. */
-const words = { ...mappingData.erp, vat_codes: { A: 'OUTPUT2' }, journals: { '*': 'MANJOURNAL' } };
-const states: Record<string, string> = { DRAFT: 'draft', POSTED: 'posted' };
-const silent = { debug: () => {}, info: () => {}, warn: () => {} };
+import { silent, xeroSubject } from './company.ts';
 
 describe('a fake Xero', () => {
   const { owner, url } = useDatabase();
@@ -26,32 +17,7 @@ describe('a fake Xero', () => {
   beforeAll(() => simulateClock(owner));
   afterAll(() => simulated.close());
 
-  async function begin(): Promise<ContractSubject & { fake: FakeXero }> {
-    const { time, installation: plain, company, db, release, databaseId } = await newCompany({ owner, simulated });
-    const mapping = parseMapping({ ...mappingData, erp: words });
-    if ('errors' in mapping) throw new Error(mapping.errors.join('; '));
-    const installation = { ...plain, mapping: mapping.mapping };
-    const clock = time.clock();
-    const fake = new FakeXero(clock);
-    const troubles = new Troubles();
-    const ports = { clock, log: silent, transport: fake };
-    return {
-      ...{ capabilities: xeroCapabilities, db, databaseId, installation, time, troubles, fake },
-      open: () => troubled(openXero(fake.config, ports), { troubles, time, company }),
-      setAway: (isAway) => {
-        troubles.isAway = isAway;
-      },
-      lock: async (through) => fake.lock(through),
-      unlock: async () => fake.unlock(),
-      held: async () =>
-        fake.held().map(({ narration, status, date, lines }) => ({
-          description: narration.slice(0, narration.indexOf(' · ')),
-          ...{ state: states[status] ?? status, date, lines },
-        })),
-      misdeeds: () => [],
-      close: release,
-    };
-  }
+  const begin = () => xeroSubject({ owner, simulated });
 
   contractSuite(xeroCapabilities, begin);
 

@@ -121,6 +121,10 @@ export class FakeXero implements XeroTransport {
   tokenSeconds = 1_800;
   /** Requests that are answered before the limit of the day is spent. */
   dayLimit = 5_000;
+  /** Which answers are replayed for an id of a request; how long Xero remembers it is not known. */
+  replays: 'all' | 'successes' | 'none' = 'all';
+  /** A list shows a change after this time. */
+  lagMs = 0;
   /** Changes an answer before it is sent. */
   onAnswer: (request: string, value: unknown) => unknown = (_, value) => value;
   /** Sees the body of each request. */
@@ -130,7 +134,6 @@ export class FakeXero implements XeroTransport {
   readonly #now: () => number;
   readonly #tokens = new Map<string, number>();
   readonly #journals = new Map<string, Held>();
-  /** Assumed: refusals are replayed too. */
   readonly #replayed = new Map<string, Result>();
   readonly #forgotten = new Set<string>();
   readonly #locks: { PeriodLockDate?: string; EndOfYearLockDate?: string } = {};
@@ -217,7 +220,7 @@ export class FakeXero implements XeroTransport {
     if (replay.length > 128) throw new Error('the id of the request is too long');
     const before: Result | undefined = replay === '' ? undefined : this.#replayed.get(replay);
     const result: Result = before ?? this.#result(name, request, sent);
-    if (replay !== '' && [200, 400].includes(result.status)) this.#replayed.set(replay, result);
+    if (replay !== '' && replayed[this.replays].includes(result.status)) this.#replayed.set(replay, result);
     this.onAsked({ name, body: sent, query }, result);
     return {
       status: result.status,
@@ -410,8 +413,11 @@ export class FakeXero implements XeroTransport {
     const { page, pageSize = '100', where } = parsed.data;
     const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since);
     if (Number.isNaN(sinceMs)) throw new Invalid(['If-Modified-Since']);
+    const isShown = ({ changedMs }: Held) => changedMs + this.lagMs <= this.#now();
     const wanted = [...this.#journals.values()]
-      .filter((held) => held.tenant === tenant && held.changedMs >= sinceMs && matches(held.journal, where))
+      .filter(
+        (held) => held.tenant === tenant && isShown(held) && held.changedMs >= sinceMs && matches(held.journal, where),
+      )
       .sort((one, other) => one.changedMs - other.changedMs);
     if (page === undefined) return { ManualJournals: wanted.map(({ journal }) => ({ ...journal, JournalLines: [] })) };
     const [number, size] = [Number(page), Number(pageSize)];
@@ -435,6 +441,9 @@ export class FakeXero implements XeroTransport {
     return { Id: idOf(`answer ${this.asked.length}`), Status: 'OK', ProviderName: 'vetledger', DateTimeUTC };
   }
 }
+
+/** The statuses of the answers that are replayed. */
+const replayed = { all: [200, 400], successes: [200], none: [] as number[] };
 
 /** The filters that vetledger uses. */
 function matches({ Status, Date: date }: Journal, where = ''): boolean {

@@ -3,9 +3,9 @@
 import { expect, test } from 'vitest';
 import { deliverRandomInvoices } from './random-delivery.ts';
 
-test('300 random invoices are posted, with our VAT by tax type', async () => {
-  const { theirs, ours, held, posted } = await deliverRandomInvoices(300, 7);
+test('120 random invoices are posted, with our VAT by tax type', async () => {
+  const { theirs, ours, held, posted } = await deliverRandomInvoices(120, 7);
   expect(theirs).toEqual(ours);
-  expect(held).toBeLessThanOrEqual(3);
-  expect(posted).toBeGreaterThan(280);
+  expect(held).toBeLessThanOrEqual(1);
+  expect(posted).toBeGreaterThan(110);
 });
