@@ -10,7 +10,7 @@ type Page = [ids: string, total: number | null, isLast: boolean];
 function listOf(pages: readonly Page[]) {
   return ({ number }: { number: number }): Promise<ListedPage<{ id: string }>> => {
     const [ids, total, isLast] = pages[number - 1] ?? ['', null, true];
-    return Promise.resolve({ items: [...ids].map((id) => ({ id })), total, isLast });
+    return Promise.resolve({ items: [...ids].map((id) => ({ id })), count: total, isLast });
   };
 }
 

@@ -21,7 +21,7 @@ export async function* pagesById(
 export interface ListedPage<Item> {
   items: readonly Item[];
   /** Number of items in the whole list; null if the ERP does not answer it. */
-  total: number | null;
+  count: number | null;
   isLast: boolean;
 }
 
@@ -31,8 +31,8 @@ export class ListChanged extends Error {
 }
 
 /**
- * Reads all pages of a list, and proves that they are complete: no item is repeated, every page states the same total,
- * and there are as many items. Without a total, `read` returns the items after an id, in the order of their ids. Throws
+ * Reads all pages of a list, and proves that they are complete: no item is repeated, every page states the same count,
+ * and there are as many items. Without a count, `read` returns the items after an id, in the order of their ids. Throws
  * ListChanged.
  */
 export async function* provedPages<Item extends { id: string }>(
@@ -42,16 +42,16 @@ export async function* provedPages<Item extends { id: string }>(
   let stated: number | null = null;
   let after: string | null = null;
   for (let number = 1; ; number += 1) {
-    const { items, total, isLast }: ListedPage<Item> = await read({ number, after });
+    const { items, count, isLast }: ListedPage<Item> = await read({ number, after });
     for (const { id } of items) {
       if (seen.has(id)) throw new ListChanged();
       seen.add(id);
     }
-    if (number > 1 && total !== stated) throw new ListChanged();
-    stated = total;
+    if (number > 1 && count !== stated) throw new ListChanged();
+    stated = count;
     after = items.at(-1)?.id ?? after;
-    const isOver = isLast || (total !== null && seen.size >= total);
-    if (isOver && total !== null && seen.size !== total) throw new ListChanged();
+    const isOver = isLast || (count !== null && seen.size >= count);
+    if (isOver && count !== null && seen.size !== count) throw new ListChanged();
     if (!isOver && items.length === 0) throw new ListChanged();
     if (items.length > 0) yield items;
     if (isOver) return;

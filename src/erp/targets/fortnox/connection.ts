@@ -170,10 +170,10 @@ function pageIn(value: JsonValue, name: string, number: number): ListedPage<{ id
   const items = asList(listed ?? null)
     .map(asRecord)
     .map((record) => ({ id: stringifyJson(record), record }));
-  if (meta === undefined && number === 1 && items.length < usualPage) return { items, total: null, isLast: true };
-  const { '@CurrentPage': current, '@TotalPages': pages, '@TotalResources': total } = asRecord(meta ?? null);
+  if (meta === undefined && number === 1 && items.length < usualPage) return { items, count: null, isLast: true };
+  const { '@CurrentPage': current, '@TotalPages': pages, '@TotalResources': count } = asRecord(meta ?? null);
   if (current !== number) throw wrongForm(`page ${number}`, value);
-  return { items, total: asId(total ?? null), isLast: number >= asId(pages ?? null) };
+  return { items, count: asId(count ?? null), isLast: number >= asId(pages ?? null) };
 }
 
 function outcomeOf(answer: Answer): Outcome {

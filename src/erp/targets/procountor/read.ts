@@ -43,7 +43,7 @@ export class ProcountorReader implements ErpReader {
   receipts(query: Record<string, string>, request: RequestOptions): AsyncGenerator<readonly KeyedText[]> {
     return provedPages(async ({ after }) => {
       const items = await this.#page(query, after, request);
-      return { items, total: null, isLast: items.length === 0 };
+      return { items, count: null, isLast: items.length === 0 };
     });
   }
 

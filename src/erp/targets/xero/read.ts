@@ -119,7 +119,7 @@ export class XeroReader implements ErpReader {
     );
     if (answer === null) {
       if (changedSince === null) throw new ErpError('unsent', 'HTTP 404');
-      return { items: [], total: 0, isLast: true };
+      return { items: [], count: 0, isLast: true };
     }
     return readAs(answer, (value) => pageIn(value, number, form));
   }
@@ -137,7 +137,7 @@ function pageIn(value: JsonValue, number: number, form: XeroForm): ListedPage<Li
   const isOrdered = items.every(({ changedAt }, index) => changedAt >= (items[index - 1]?.changedAt ?? changedAt));
   if (asId(page ?? null) !== number || !isOrdered)
     throw wrongForm(`page ${number} of journals in the order of their changes`, value);
-  return { items, total: asId(itemCount ?? null), isLast: number >= asId(pageCount ?? null) };
+  return { items, count: asId(itemCount ?? null), isLast: number >= asId(pageCount ?? null) };
 }
 
 function keyedOf({ id, text, date, entry }: Listed): (ScannedEntry & { entry: FoundEntry })[] {
