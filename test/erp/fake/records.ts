@@ -279,9 +279,11 @@ export const records: Record<string, FakeRecord> = {
     read_back: { by: 'id', normalises: ['merged_lines'] },
   }),
   netvisor: record({
-    key: { lookup: 'scan_by_date', lookup_lag_seconds: 2 },
+    key: { lookup: 'scan_since', lookup_lag_seconds: 2 },
     request_id: { ...idempotency, header: 'X-Netvisor-Authentication-TransactionId', on_repeat: 'refused' },
-    vat: { mode: 'tagged_rows' },
+    write: { withdraw: 'void' },
+    doubt: { server_may_work_seconds: 180 },
+    vat: { mode: 'tagged_bases' },
     text: { encoding: 'iso-8859-15', lengths: { description: 255 }, forbidden: '' },
     imbalance: 'within_tolerance',
     dimensions: [
@@ -289,6 +291,7 @@ export const records: Record<string, FakeRecord> = {
       { theirs: 'project', unknown: 'created' },
     ],
     periods: { kinds: ['general', 'vat', 'purchase'] },
+    read_back: { by: 'id', normalises: ['date', 'order'] },
   }),
   e_conomic: record({
     key: { lookup: 'scan_since' },

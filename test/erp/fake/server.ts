@@ -514,7 +514,7 @@ export class FakeServer {
     }
     const vat: HeldLine['vat'] = [];
     if (line.vat?.part === 'base') vat.push({ code: line.vat.code, part: 'base', amount });
-    if (line.vat?.part === 'tax') {
+    if (line.vat?.part === 'tax' && this.record.capabilities.vat.mode !== 'tagged_bases') {
       vat.push({ code: line.vat.code, part: 'tax', amount });
       const { base } = line.vat;
       if (base) vat.push({ code: line.vat.code, part: 'base', amount: line.side === 'debit' ? base : base.negated() });

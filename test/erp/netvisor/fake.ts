@@ -22,12 +22,13 @@ import {
 const accounts: Record<string, string> = {
   ...{ '1700': '-', '1900': '-', '2931': '-', '3000': 'KOMY', '3010': 'KOMY', '3020': 'KOMY' },
 };
-const percents = ['25,5', '24', '14', '13,5', '10', '0'];
+const percents = ['25,5', '25', '24', '20', '19', '16', '14', '13,5', '12', '10', '7', '6', '5', '0'];
 const types = [
   { key: 121, abbreviation: 'ML', name: 'Myyntilasku', foreign: 'Sales invoice' },
   { key: 140, abbreviation: 'EL', name: 'Eläinlääkäri', foreign: 'Veterinary' },
 ];
 const hour = 3_600_000;
+const vatAccount = '2939';
 const roundingAccount = '8570';
 
 type Status = 'valid' | 'invalidated' | 'deleted';
@@ -91,7 +92,12 @@ export class FakeNetvisor implements NetvisorTransport {
   lagSeconds = 0;
   /** Changes an answer before it is sent. */
   onAnswer: (resource: string, text: string) => string = (_, text) => text;
-  status = 200;
+  /** Replaces an answer. */
+  answerOf: (resource: string) => { text: string; status: number } | null = () => null;
+  /** The difference between the clocks of Netvisor and of the client. */
+  clockOffMs = 0;
+  /** Netvisor creates vouchers on accounts that do not exist. */
+  acceptsUnknown = false;
   readonly #now: () => number;
   readonly #seenIds = new Set<string>();
   readonly #vouchers = new Map<number, HeldVoucher>();
@@ -173,27 +179,34 @@ export class FakeNetvisor implements NetvisorTransport {
     const root = `<Root><ResponseStatus>${said}${stamp}</ResponseStatus>${content}</Root>`;
     validate(parse(root), answers);
     const text = this.onAnswer(resource, `<?xml version="1.0" encoding="utf-8" standalone="yes"?>\n${root}`);
-    return { status: status[0] === 'OK' ? 200 : this.status, text, retryAfter: null, ids: { request: 'fake' } };
+    return { status: 200, text, ...this.answerOf(resource), retryAfter: null, ids: { request: 'fake' } };
   }
 
-  #authenticate({ path, headers }: ErpRequest, id: string): void {
-    const { url, user, password, clientId, clientSecret, company } = this.config;
+  /** The signature of a request. The order of its parts is that of the documentation. */
+  signatureOf({ path, headers }: Pick<ErpRequest, 'path' | 'headers'>): string {
+    const { url, password, clientSecret } = this.config;
     const of = (name: string) => headers[`X-Netvisor-${name}`] ?? '';
+    const message = [
+      ...[`${url}${path}`, of('Authentication-Sender'), of('Authentication-CustomerId')],
+      ...[of('Authentication-Timestamp'), of('Interface-Language'), of('Organisation-ID')],
+      ...[of('Authentication-TransactionId'), of('Authentication-TimestampUnix'), password, clientSecret],
+    ].join('&');
+    return createHmac('sha256', `${password}&${clientSecret}`).update(message).digest('hex');
+  }
+
+  #authenticate(request: ErpRequest, id: string): void {
+    const { user, clientId, company } = this.config;
+    const of = (name: string) => request.headers[`X-Netvisor-${name}`] ?? '';
     const timestamp = of('Authentication-Timestamp');
     const unix = of('Authentication-TimestampUnix');
-    const message = [
-      ...[`${url}${path}`, of('Authentication-Sender'), of('Authentication-CustomerId'), timestamp],
-      ...[of('Interface-Language'), of('Organisation-ID'), id, unix, password, clientSecret],
-    ].join('&');
-    const mac = createHmac('sha256', `${password}&${clientSecret}`).update(message).digest('hex');
     const isRight =
-      of('Authentication-MAC') === mac &&
+      of('Authentication-MAC') === this.signatureOf(request) &&
       of('Authentication-MACHashCalculationAlgorithm') === 'HMACSHA256' &&
       of('Authentication-CustomerId') === user &&
       of('Authentication-PartnerId') === clientId &&
       of('Organisation-ID') === company &&
       id.length >= 8;
-    const isNow = (ms: number) => Math.abs(ms - this.#now()) <= hour / 12;
+    const isNow = (ms: number) => Math.abs(ms - this.#now() - this.clockOffMs) <= hour / 12;
     if (!isRight || !isNow(Number(unix) * 1_000) || !isNow(Date.parse(`${timestamp.replace(' ', 'T')}Z`)))
       throw new Failed('AUTHENTICATION_FAILED', 'Integraatioavaimet eivät kelpaa');
     if (this.#seenIds.has(id)) throw new Failed('REQUEST_NOT_UNIQUE', 'Pyyntö on jo lähetetty');
@@ -232,17 +245,15 @@ export class FakeNetvisor implements NetvisorTransport {
     if (type === undefined) throw new Failed('INVALID_DATA', 'Tositelajia ei löydy');
     const lines = (voucher?.children ?? []).filter(({ name }) => name === 'voucherline').map(lineIn);
     for (const { account, code, percent, dimensions } of lines) {
-      if (!(account in accounts)) throw new Failed('INVALID_DATA', `Tiliä ${account} ei löydy`);
+      if (!(account in accounts) && !this.acceptsUnknown) throw new Failed('INVALID_DATA', `Tiliä ${account} ei löydy`);
       const fits = code === '-' || code === 'EUMY' ? percent === '0' : percents.includes(percent);
       if (!fits) throw new Failed('INVALID_DATA', 'ALV-koodi ja prosentti ovat ristiriidassa');
       for (const [name, item] of dimensions) this.#useDimension(name, item, query.useonlyexistingdimensions === '1');
     }
     const left = lines.reduce((sum, { amount }) => sum.plus(amount), new Decimal(0));
-    if (!left.isZero()) {
-      // Assumed: only in the mode gross, the difference goes to the rounding account.
-      if (textOf('calculationmode') === 'net') throw new Failed('INVALID_DATA', 'Tosite ei täsmää');
-      lines.push(plainLine(roundingAccount, left.negated()));
-    }
+    // Assumed for the mode net. In the mode gross, Netvisor adds lines for VAT and for the rest.
+    if (!left.isZero() && textOf('calculationmode') === 'net') throw new Failed('INVALID_DATA', 'Tosite ei täsmää');
+    if (textOf('calculationmode') === 'gross') lines.push(...addedLines(lines));
     return this.#add({ description: textOf('description'), date, type, lines });
   }
 
@@ -352,6 +363,18 @@ function lineIn({ children }: Element): HeldLine {
       .filter(({ name }) => name === 'dimension')
       .map(({ children: [name, item] }) => [name?.text ?? '', item?.text ?? '']),
   };
+}
+
+/** The lines that Netvisor adds in the mode gross. */
+function addedLines(lines: readonly HeldLine[]): HeldLine[] {
+  const added: HeldLine[] = [];
+  for (const line of lines.filter(({ percent }) => percent !== '0')) {
+    const tax = line.amount.minus(line.amount.div(new Decimal(line.percent.replace(',', '.')).div(100).plus(1)));
+    added.push(plainLine(vatAccount, tax.toDecimalPlaces(2)));
+    line.amount = line.amount.minus(tax.toDecimalPlaces(2));
+  }
+  const rest = [...lines, ...added].reduce((sum, { amount }) => sum.plus(amount), new Decimal(0));
+  return rest.isZero() ? added : [...added, plainLine(roundingAccount, rest.negated())];
 }
 
 function plainLine(account: string, amount: Decimal): HeldLine {

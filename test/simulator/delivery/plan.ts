@@ -157,11 +157,13 @@ export const mappingData = {
 export function expectedLines({ draft: { lines } }: PlannedEntry, record: JudgedErp['record']): Map<string, string> {
   const amounts = new Map<string, Money>();
   const hasParty = record.capabilities.lines.party !== 'none';
+  const hasTaxes = record.capabilities.vat.mode !== 'tagged_bases';
   const hasProject = record.capabilities.dimensions.some(({ theirs }) => theirs === 'project');
   for (const { account, side, amount, dimensions } of lines) {
     const party = hasParty && account === '1700' ? 'CASH' : '';
     const project = hasProject ? (dimensions[0] ?? '') : '';
     addTo(amounts, `${account} ${party} ${project}`, side === 'debit' ? amount : amount.negated());
+    if (account === '2931' && !hasTaxes) continue;
     if (account === '2931') addTo(amounts, 'tax S25', side === 'debit' ? amount : amount.negated());
     else if (account !== '1700') addTo(amounts, 'base S25', side === 'debit' ? amount : amount.negated());
   }
