@@ -57,11 +57,12 @@ export interface Capabilities {
     max_dimensions: number | null;
   };
   /**
-   * `tagged_bases`: the lines of sales have tax codes, and the VAT lines have none, so VAT without a sale is in no VAT
-   * return. `from_net`, `from_gross`: entries have no VAT lines, and the ERP computes the VAT of each line from its net or gross
-   * amount. `rounding`: of that VAT, `half_up` being half away from zero. `shows`: whether a read-back has the VAT lines
-   * that the ERP posted, or only the lines as they were sent. `from_account`: lines have no tax codes, since the ERP's
-   * chart has one for each account.
+   * `explicit_rows`: each line of a sale or of VAT has a tax code. `tagged_rows`: the same, but a base counts by code
+   * and not by account, since the ERP may report it on a VAT line. `tagged_bases`: the lines of sales have tax codes,
+   * and the VAT lines have none, so VAT without a sale is in no VAT return. `from_net`, `from_gross`: entries have no
+   * VAT lines, and the ERP computes the VAT of each line from its net or gross amount. `rounding`: of that VAT,
+   * `half_up` being half away from zero. `shows`: whether a read-back has the VAT lines that the ERP posted, or only the
+   * lines as they were sent. `from_account`: lines have no tax codes, since the ERP's chart has one for each account.
    */
   vat: { tolerance_minor: number } & (
     | { mode: 'explicit_rows' | 'tagged_rows' | 'tagged_bases' | 'from_account' }

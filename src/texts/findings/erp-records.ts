@@ -33,14 +33,6 @@ export const trytonTerms = catalogue('findings/erp-records.trytonTerms', {
 /** How the messages about Procountor name its records. Its entries have no parties. */
 export const procountorTerms = catalogue('findings/erp-records.procountorTerms', {
   erp: 'Procountor',
-  party: {
-    one: 'partner',
-    many: 'partners',
-    ours: 'code',
-    theirs: 'code',
-    tried: 'partner',
-    isInactive: 'is not active',
-  },
   record: { code: 'name', isInactive: 'is not active', activate: 'Activate' },
   right: 'the rights to receipts and their approval',
 });
@@ -48,14 +40,6 @@ export const procountorTerms = catalogue('findings/erp-records.procountorTerms',
 /** How the messages about Xero name its records. Its journals have no parties. */
 export const xeroTerms = catalogue('findings/erp-records.xeroTerms', {
   erp: 'Xero',
-  party: {
-    one: 'contact',
-    many: 'contacts',
-    ours: 'number',
-    theirs: 'number',
-    tried: 'contact',
-    isInactive: 'is archived',
-  },
   record: { code: 'name', isInactive: 'is archived or deleted', activate: 'Restore' },
   right: 'the scopes accounting.manualjournals and accounting.settings.read',
 });
@@ -63,14 +47,6 @@ export const xeroTerms = catalogue('findings/erp-records.xeroTerms', {
 /** How the messages about Netvisor name its records. Its entries have no parties. */
 export const netvisorTerms = catalogue('findings/erp-records.netvisorTerms', {
   erp: 'Netvisor',
-  party: {
-    one: 'customer',
-    many: 'customers',
-    ours: 'code',
-    theirs: 'code',
-    tried: 'customer',
-    isInactive: 'is not active',
-  },
   record: { code: 'name', isInactive: 'is hidden', activate: 'Show' },
   right: 'the right to the API resources of accounting and dimensions',
 });
@@ -78,14 +54,6 @@ export const netvisorTerms = catalogue('findings/erp-records.netvisorTerms', {
 /** How the messages about Fortnox name its records. Its entries have no parties. */
 export const fortnoxTerms = catalogue('findings/erp-records.fortnoxTerms', {
   erp: 'Fortnox',
-  party: {
-    one: 'customer',
-    many: 'customers',
-    ours: 'number',
-    theirs: 'number',
-    tried: 'customer',
-    isInactive: 'is not active',
-  },
   record: {
     code: 'code',
     isInactive: 'is not active, is not open to manual vouchers, or needs approvals',

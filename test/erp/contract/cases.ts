@@ -70,12 +70,13 @@ const ifLooksUp = (record: Capabilities) =>
   ifAnswers(record) ?? (record.key.lookup === 'none' ? 'nothing can be looked up' : null);
 const ifDrafts = (record: Capabilities) =>
   ifLooksUp(record) ?? (record.write.steps === 'one' ? 'it has no drafts' : null);
+const ifRefusesIds = (record: Capabilities) =>
+  record.request_id?.on_repeat === 'refused' ? null : 'it does not refuse the id of a repeated request';
 const ifSweeps = (record: Capabilities) =>
   ifDrafts(record) ??
   (record.write.withdraw !== 'none' ? null : 'its drafts cannot be withdrawn') ??
+  (ifRefusesIds(record) === null ? 'it refuses a late request, whose id it has received before' : null) ??
   (record.key.unique === 'none' ? null : 'it has no second draft of a key');
-const ifRefusesIds = (record: Capabilities) =>
-  record.request_id?.on_repeat === 'refused' ? null : 'it does not refuse the id of a repeated request';
 const ifReadBack = (record: Capabilities) =>
   ifLooksUp(record) ?? (record.read_back.by === 'none' ? 'nothing can be read back' : null);
 const ifLocks = (record: Capabilities) =>

@@ -128,9 +128,9 @@ class Check<W extends RecordTypes> {
       return accounts.map((planned) => this.#account(planned, found.get(planned.account)));
     });
     yield* this.#tried(erpCheckTexts.parties, async () => {
-      const found = await records.parties(parties, this.#request);
-      const { tried: party } = this.#api.terms.party;
-      return parties.map((code) => this.#one(erpCheckTexts.party({ party, code }), found.get(code)));
+      const found = await records.parties?.(parties, this.#request);
+      const { tried: party = '' } = this.#api.terms.party ?? {};
+      return parties.map((code) => this.#one(erpCheckTexts.party({ party, code }), found?.get(code)));
     });
     yield* this.#tried(erpCheckTexts.journals, async () => {
       const found = await records.journals(journals, this.#request, dates);

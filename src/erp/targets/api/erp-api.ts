@@ -43,10 +43,10 @@ export interface RecordSource<W extends RecordTypes> {
   journals: YearlyLookUp<W['journal']>;
   taxes: YearlyLookUp<W['tax']>;
   dimensions: LookUp<W['dimension']>;
-  /** Parties by the ERP's code. */
-  parties: LookUp<W['party']>;
-  /** Clients of the clinic, by our id. */
-  ourParties: LookUp<W['party']>;
+  /** Parties by the ERP's code. Absent if entries have no parties (`lines.party`). */
+  parties?: LookUp<W['party']>;
+  /** Clients of the clinic, by our id. Absent if entries have no parties. */
+  ourParties?: LookUp<W['party']>;
 }
 
 /** A line as matching reads it. */
@@ -88,9 +88,9 @@ export interface ErpTerms {
   erp: string;
   /**
    * A party. `ours`: the field with our code of a client. `theirs`: the field with the code of any other party.
-   * `tried`: the name in a check's results.
+   * `tried`: the name in a check's results. Absent if entries have no parties.
    */
-  party: { one: string; many: string; ours: string; theirs: string; tried: string; isInactive: string };
+  party?: { one: string; many: string; ours: string; theirs: string; tried: string; isInactive: string };
   /**
    * Journals and dimension values. `code`: the field that identifies them. `isInactive`: what a message says of an
    * unusable one.
@@ -185,8 +185,8 @@ export interface ErpApi<W extends RecordTypes>
   taxFault?(found: readonly W['tax'][], vat: NonNullable<ErpLine['vat']>): string | null;
   /** Creates entries, as drafts if `steps` is not `one`. Returns their ids in the same order. */
   create(entries: readonly ResolvedEntry<W>[], request: WriteOptions): Promise<(number | string)[]>;
-  /** Creates clients under these names. `code` is our id of the client. */
-  createParties(parties: readonly { code: ErpParty['code']; name: string }[], request: WriteOptions): Promise<void>;
+  /** Creates clients under these names. `code` is our id of the client. Absent if entries have no parties. */
+  createParties?(parties: readonly { code: ErpParty['code']; name: string }[], request: WriteOptions): Promise<void>;
   /** Absent if the ERP cannot match lines. */
   readonly matching?: LineMatching<W>;
   /** The text of an entry with its key, if it is not the one of keyed-text.ts. */

@@ -105,6 +105,16 @@ export class NameCache<Value> {
   }
 }
 
+/** The records with these names, from a whole list. */
+export function named<Value>(
+  names: Iterable<string>,
+  all: readonly Value[],
+  nameOf: (value: Value) => string,
+): Map<string, Value[]> {
+  const known = Map.groupBy(all, nameOf);
+  return new Map([...names].map((name) => [name, known.get(name) ?? []]));
+}
+
 /** Groups records by name. Throws ErpError `unsent` if a record does not have the ERP's form. */
 export function byName<Value>(
   records: JsonObject[],

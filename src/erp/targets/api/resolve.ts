@@ -71,8 +71,8 @@ async function wordsOf<W extends RecordTypes>(
     journals: await records.journals(new Set(entries.map(({ journal }) => journal)), request, days),
     taxes: await records.taxes(new Set(lines.flatMap(({ vat }) => vat?.code ?? [])), request, days),
     dimensions: await records.dimensions(new Set(lines.flatMap(dimensionNames)), request),
-    ours: await records.ourParties(codesOf(true), request),
-    theirs: await records.parties(codesOf(false), request),
+    ours: (await records.ourParties?.(codesOf(true), request)) ?? new Map(),
+    theirs: (await records.parties?.(codesOf(false), request)) ?? new Map(),
   };
 }
 
@@ -146,7 +146,9 @@ class EntryResolver<W extends RecordTypes> {
   #party(party: ErpParty): W['party'] | null {
     const found = (party.isOurs ? this.#known.ours : this.#known.theirs).get(party.code) ?? [];
     const [first] = found;
-    const { one, many, ours, theirs, isInactive } = this.#api.terms.party;
+    const { party: terms } = this.#api.terms;
+    if (terms === undefined) throw new Error(`entries in ${this.#erp} have no parties`);
+    const { one, many, ours, theirs, isInactive } = terms;
     const reference = party.isOurs ? ours : theirs;
     const named = erpRecordFindings.withReference({ reference, code: visible(party.code) });
     const erp = this.#erp;

@@ -116,7 +116,7 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
       const sent = entries.map(({ key, unitId }) => {
         const found = resolved.entries.get(key);
         if (found !== undefined) return found;
-        const named = { erp, party: party.one, unitId: visible(unitId) };
+        const named = { erp, party: party?.one ?? '', unitId: visible(unitId) };
         throw new ErpError('unsent', erpAnswerTexts.partyNotFound(named));
       });
       const ids = await this.#api.create(sent, request);
@@ -147,7 +147,7 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
         longestPartyName,
       ),
     }));
-    await this.#api.createParties(parties, request);
+    await this.#api.createParties?.(parties, request);
     resolved = await resolve();
     throwFirst(resolved.problems);
     return resolved;

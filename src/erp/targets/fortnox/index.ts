@@ -79,10 +79,6 @@ class FortnoxApi implements ErpApi<FortnoxRecords> {
     return ids;
   }
 
-  async createParties(): Promise<void> {
-    throw new Error('vouchers in Fortnox have no parties');
-  }
-
   async post(): Promise<void> {
     throw new Error('vouchers in Fortnox are never drafts');
   }

@@ -44,9 +44,6 @@ type Days = Iterable<CalendarDate>;
 /** Looks up the records that entries refer to. Charts and series belong to a financial year, and are read as a whole. */
 export class FortnoxNames implements RecordSource<FortnoxRecords> {
   readonly years: FinancialYears;
-  /** Entries have no parties. */
-  readonly parties: LookUp<NamedRecord> = async (names) => new Map([...names].map((name) => [name, []]));
-  readonly ourParties = this.parties;
   readonly dimensions: LookUp<FortnoxRecords['dimension']>;
   readonly #kept: KeptNames;
   readonly #charts: (years: FinancialYear[], request: RequestOptions) => Promise<Map<string, FortnoxAccount>>;

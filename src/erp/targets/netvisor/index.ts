@@ -67,10 +67,6 @@ class NetvisorApi implements ErpApi<NetvisorRecords> {
     return [await this.#import(toVoucher(entry), request)];
   }
 
-  async createParties(): Promise<void> {
-    throw new Error('vouchers in Netvisor have no parties');
-  }
-
   async post(): Promise<void> {
     throw new Error('Netvisor has no drafts');
   }

@@ -3,7 +3,7 @@ import type { Money } from '../../../domain/money.ts';
 import type { RequestOptions } from '../../port.ts';
 import type { LineState, NamedRecord, RecordSource, RecordTypes } from '../api/erp-api.ts';
 import { readAs } from '../api/form.ts';
-import { KeptNames, type LookUp } from '../api/names.ts';
+import { KeptNames, type LookUp, named } from '../api/names.ts';
 import { elementIn, elementsIn, textIn, textOrNone, type XmlElement } from '../api/xml.ts';
 import type { NetvisorConnection } from './connection.ts';
 import { taxOf } from './form.ts';
@@ -41,9 +41,6 @@ export class NetvisorNames implements RecordSource<NetvisorRecords> {
   readonly taxes: LookUp<NetvisorRecords['tax']> = async (names) =>
     new Map([...names].map((name) => [name, taxesNamed(name)]));
   readonly dimensions: LookUp<NetvisorRecords['dimension']>;
-  /** Entries have no parties. */
-  readonly parties: LookUp<NamedRecord> = async (names) => new Map([...names].map((name) => [name, []]));
-  readonly ourParties = this.parties;
   readonly voucherTypes: (request: RequestOptions) => Promise<VoucherType[]>;
   readonly #kept: KeptNames;
 
@@ -65,15 +62,6 @@ export class NetvisorNames implements RecordSource<NetvisorRecords> {
   clear(): void {
     this.#kept.clear();
   }
-}
-
-function named<Value>(
-  names: Iterable<string>,
-  all: readonly Value[],
-  nameOf: (value: Value) => string,
-): Map<string, Value[]> {
-  const byName = Map.groupBy(all, nameOf);
-  return new Map([...names].map((name) => [name, byName.get(name) ?? []]));
 }
 
 function taxesNamed(name: string): NetvisorRecords['tax'][] {

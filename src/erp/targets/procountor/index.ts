@@ -65,10 +65,6 @@ class ProcountorApi implements ErpApi<ProcountorRecords> {
     return ids;
   }
 
-  async createParties(): Promise<void> {
-    throw new Error('entries in Procountor have no parties');
-  }
-
   async post(ids: readonly string[], request: RequestOptions): Promise<void> {
     for (const id of ids) await this.#write('PUT', `${receiptPath(id)}/approve`, request);
   }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../records/json.ts';
 import type { RequestOptions } from '../../port.ts';
 import type { LineState, NamedRecord, RecordSource, RecordTypes } from '../api/erp-api.ts';
 import { asAmount, asId, asList, asRecord, asText, readAs } from '../api/form.ts';
-import { KeptNames, type LookUp } from '../api/names.ts';
+import { KeptNames, type LookUp, named } from '../api/names.ts';
 import { dimensionKey, plainStatus, receiptType, taxOf } from './codes.ts';
 import type { ProcountorConnection } from './connection.ts';
 
@@ -40,12 +40,9 @@ interface Vats {
 /** Looks up the records that entries refer to. Each list is read as a whole. */
 export class ProcountorNames implements RecordSource<ProcountorRecords> {
   readonly accounts: LookUp<ProcountorAccount>;
-  readonly journals: LookUp<NamedRecord> = async (names) => found(names, new Map([[receiptType, [journal]]]));
+  readonly journals: LookUp<NamedRecord> = async (names) => named(names, [journal], () => receiptType);
   readonly taxes: LookUp<ProcountorRecords['tax']>;
   readonly dimensions: LookUp<ProcountorDimension>;
-  /** Entries have no parties. */
-  readonly parties: LookUp<NamedRecord> = async (names) => found(names, new Map());
-  readonly ourParties = this.parties;
   /** Names of dimension and item, by the key of both ids. */
   readonly dimensionNames: (request: RequestOptions) => Promise<Map<string, { dimension: string; item: string }>>;
   readonly #kept: KeptNames;
@@ -55,12 +52,10 @@ export class ProcountorNames implements RecordSource<ProcountorRecords> {
     const list = <Value>(path: string, read: (value: unknown) => Value) =>
       this.#kept.whole(async (request) => readAs(await connection.get(path, {}, request), read));
     const coa = list('/coa', accountsIn);
-    this.accounts = async (names, request) => found(names, await coa(request));
+    this.accounts = async (names, request) => named(names, await coa(request), ({ code }) => code);
     const dimensions = list('/dimensions', dimensionsIn);
-    this.dimensions = async (names, request) => {
-      const byName = Map.groupBy(await dimensions(request), ({ dimension, item }) => `${dimension}\n${item}`);
-      return found(names, byName);
-    };
+    this.dimensions = async (names, request) =>
+      named(names, await dimensions(request), ({ dimension, item }) => `${dimension}\n${item}`);
     this.dimensionNames = async (request) =>
       new Map((await dimensions(request)).map((each) => [dimensionKey(each), each]));
     const vats = list('/vats/default', vatsIn);
@@ -77,16 +72,11 @@ export class ProcountorNames implements RecordSource<ProcountorRecords> {
 
 const journal: NamedRecord = { id: receiptType, isActive: true };
 
-function found<Value>(names: Iterable<string>, all: ReadonlyMap<string, Value[]>): Map<string, Value[]> {
-  return new Map([...names].map((name) => [name, all.get(name) ?? []]));
-}
-
-function accountsIn(value: unknown): Map<string, ProcountorAccount[]> {
-  const accounts = asList(asRecord(value).ledgerAccounts ?? null).map((each): ProcountorAccount => {
+function accountsIn(value: unknown): ProcountorAccount[] {
+  return asList(asRecord(value).ledgerAccounts ?? null).map((each): ProcountorAccount => {
     const { ledgerAccountCode: code, name, active } = asRecord(each);
     return { code: asText(code ?? null), name: asText(name ?? ''), reconcile: false, isActive: active !== false };
   });
-  return Map.groupBy(accounts, ({ code }) => code);
 }
 
 function dimensionsIn(value: unknown): (ProcountorDimension & { dimension: string; item: string })[] {

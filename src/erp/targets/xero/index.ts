@@ -99,10 +99,6 @@ class XeroApi implements ErpApi<XeroRecords> {
     );
   }
 
-  async createParties(): Promise<void> {
-    throw new Error('journals in Xero have no parties');
-  }
-
   post(ids: readonly string[], request: WriteOptions): Promise<void> {
     return setStatus(this.#connection, ids, 'POSTED', request);
   }

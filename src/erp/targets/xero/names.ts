@@ -3,7 +3,7 @@ import type { Money } from '../../../domain/money.ts';
 import type { RequestOptions } from '../../port.ts';
 import type { LineState, NamedRecord, RecordSource, RecordTypes } from '../api/erp-api.ts';
 import { asAmount, asText, readAs } from '../api/form.ts';
-import { KeptNames, type LookUp, partiesKeptMs } from '../api/names.ts';
+import { KeptNames, type LookUp, named, partiesKeptMs } from '../api/names.ts';
 import type { XeroConnection } from './connection.ts';
 import { asGuid, asOptionalText, recordsIn } from './wire.ts';
 
@@ -44,12 +44,9 @@ export interface XeroForm {
 /** Looks up the records that entries refer to. Each list is read as a whole, and seldom, since requests are few. */
 export class XeroNames implements RecordSource<XeroRecords> {
   readonly accounts: LookUp<XeroAccount>;
-  readonly journals: LookUp<NamedRecord> = async (names) => found(names, new Map([[journalName, [journal]]]));
+  readonly journals: LookUp<NamedRecord> = async (names) => named(names, [journal], () => journalName);
   readonly taxes: LookUp<XeroRecords['tax']>;
   readonly dimensions: LookUp<XeroRecords['dimension']>;
-  /** Journals have no parties. */
-  readonly parties: LookUp<NamedRecord> = async (names) => found(names, new Map());
-  readonly ourParties = this.parties;
   readonly form: (request: RequestOptions) => Promise<XeroForm>;
   readonly #kept: KeptNames;
 
@@ -60,11 +57,7 @@ export class XeroNames implements RecordSource<XeroRecords> {
     const accounts = list('/Accounts', accountsIn);
     const taxes = list('/TaxRates', taxesIn);
     const options = list('/TrackingCategories', optionsIn);
-    this.accounts = async (names, request) =>
-      found(
-        names,
-        Map.groupBy(await accounts(request), ({ code }) => code),
-      );
+    this.accounts = async (names, request) => named(names, await accounts(request), ({ code }) => code);
     this.form = async (request) => {
       const vat = (await accounts(request)).find(({ system }) => system === vatAccount);
       return { plainTax: plainOf(await taxes(request)), vatAccount: vat?.code ?? null };
@@ -73,16 +66,10 @@ export class XeroNames implements RecordSource<XeroRecords> {
     this.taxes = async (names, request) => {
       const known = await taxes(request);
       const used = known.filter(({ id }) => id !== plainOf(known));
-      return found(
-        names,
-        Map.groupBy(used, ({ id }) => String(id)),
-      );
+      return named(names, used, ({ id }) => String(id));
     };
     this.dimensions = async (names, request) =>
-      found(
-        names,
-        Map.groupBy(await options(request), ({ category, option }) => `${category}\n${option}`),
-      );
+      named(names, await options(request), ({ category, option }) => `${category}\n${option}`);
   }
 
   clear(): void {
@@ -96,10 +83,6 @@ export function isVatAccount({ system }: XeroAccount): boolean {
 }
 
 const journal: NamedRecord = { id: journalName, isActive: true };
-
-function found<Value>(names: Iterable<string>, all: ReadonlyMap<string, Value[]>): Map<string, Value[]> {
-  return new Map([...names].map((name) => [name, all.get(name) ?? []]));
-}
 
 /** Accounts without a code, such as some bank accounts, cannot be named. */
 function accountsIn(value: unknown): XeroAccount[] {
