@@ -183,10 +183,10 @@ describe('an error of the database', () => {
         .catch((e: unknown) => e),
       Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }),
     ]) {
-      expect(toUserError(raised)).toMatchObject({ code: 'disk_full', todo: expect.stringContaining('room') });
+      expect(toUserError(raised)).toMatchObject({ code: 'disk_full', todo: expect.stringContaining('Free space') });
       const failure = toFailure(raised) as ApplicationFailure;
       expect(failure).toMatchObject({ type: 'disk_full', nonRetryable: false });
-      expect(failure.details?.[0]).toMatchObject({ code: 'disk_full', todo: expect.stringContaining('room') });
+      expect(failure.details?.[0]).toMatchObject({ code: 'disk_full', todo: expect.stringContaining('Free space') });
     }
   });
 });
