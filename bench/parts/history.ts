@@ -93,7 +93,7 @@ const records = `
   from entry where installation = CLINIC;
   update erp_unit set state = 'refused', problem_code = 'erp_refused', problem_message = 'The client is blocked.', problem_since = enqueued_at,
     batch = null, settled_at = null where installation = CLINIC and seq % 1000 = 2;
-  update erp_unit set state = 'pending', needs_approval = true, batch = null, settled_at = null where installation = CLINIC and seq % 1000 = 3;
+  update erp_unit set state = 'pending', needs_approval = true, attempts = 0, batch = null, settled_at = null where installation = CLINIC and seq % 1000 = 3;
   insert into erp_cursor (installation, entry_seq, company) select CLINIC, max(seq), 'COMPANY' from entry where installation = CLINIC;
   insert into erp_delivered select CLINIC, count(*) from erp_unit where installation = CLINIC and state = 'acknowledged';
   insert into erp_settled_day select CLINIC, unit_date, state, count(*) from erp_unit where installation = CLINIC and state = 'acknowledged' group by 2, 3;

@@ -5,12 +5,13 @@ import { Money, zero } from '../domain/money.ts';
 import { creditLessDebit, debitLessCredit } from '../ledger/journal/signed.ts';
 import { documentKinds } from '../terms.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
-import { customerNames, ofInstallation } from './prepayment-records.ts';
+import { customerNames } from './prepayment-records.ts';
 import {
   columnsOf,
   type Item,
   isRecorded,
   type Listing,
+  ofInstallation,
   type Period,
   type Recorded,
   type SectionShape,

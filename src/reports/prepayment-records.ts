@@ -10,7 +10,7 @@ import { takenByUses } from '../prepayments/taken.ts';
 import { notedUses } from '../prepayments/used.ts';
 import { isNoMoney } from '../records/source-codes.ts';
 import { type CalendarDate, type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
-import { everyEntry, isRecorded, type Recorded } from './report-sections.ts';
+import { everyEntry, isRecorded, ofInstallation, type Recorded } from './report-sections.ts';
 import type { VatInput } from './vat.ts';
 
 const pageSize = 500;
@@ -93,9 +93,6 @@ export async function* usesOfSource(
     }));
   }
 }
-
-/** SQL: line `l` is of this installation. PostgreSQL searches the index of lines on prepayments for it. */
-export const ofInstallation = `split_part(l.entry_id, '/', 1) = ?`;
 
 /** Amounts on `prepayment_liability` and `prepayment_vat` from entries dated up to a day. */
 export interface BookedOnPrepayments {
@@ -211,11 +208,19 @@ export async function customerNames(
   const found = await rows(
     db,
     { party: text, name: text },
-    `select distinct on (n.party_code) n.party_code as party, n.name
-     from entry_party_name n join entry e on e.id = n.entry_id
-     where n.installation = ? and n.party_code = any(?::text[]) and n.name is not null and ${isRecorded}
-     order by n.party_code, e.seq desc`,
-    [installation, parties, upToSeq],
+    // Most parties always had one name. Only the others need their entries, in the order of the chain.
+    `with known as materialized (
+       select party_code, min(name collate "C") as name, min(name collate "C") = max(name collate "C") and ?::bigint is null as is_only
+       from entry_party_name where installation = ? and party_code = any(?::text[]) and name is not null group by party_code)
+     select party_code as party, name from known where is_only
+     union all
+     select party, name from (
+       select distinct on (n.party_code) n.party_code as party, n.name
+       from known k join entry_party_name n on n.installation = ? and n.party_code = k.party_code
+       join entry e on e.id = n.entry_id
+       where not k.is_only and n.name is not null and ${isRecorded}
+       order by n.party_code, e.seq desc) latest`,
+    [upToSeq, installation, parties, installation, upToSeq],
   );
   return new Map(found.map(({ party, name }) => [party, name]));
 }

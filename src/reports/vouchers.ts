@@ -13,6 +13,7 @@ import {
   type Item,
   isRecorded,
   type Listing,
+  ofInstallation,
   type Period,
   type Recorded,
   type ReportInput,
@@ -59,11 +60,11 @@ async function* bookedItems(
     `select l.role, l.account, e.entry_date, e.kind, e.document_id,
        ${creditLessDebit()} as amount
      from entry e join entry_line l on l.entry_id = e.id
-     where e.installation = ? and e.entry_date <= ?::date and ${isRecorded} and l.role in ('gift_card_liability', 'voucher_liability')
+     where e.installation = ? and e.entry_date <= ?::date and ${isRecorded} and l.role in ('gift_card_liability', 'voucher_liability') and ${ofInstallation}
      group by l.role, l.account, e.entry_date, e.kind, e.document_id
      having ${creditLessDebit()} <> 0
      order by l.role, l.account, e.entry_date, e.kind, e.document_id`,
-    [input.id, through, upToSeq],
+    [input.id, through, upToSeq, String(input.id)],
   );
   for await (const page of found) {
     for (const { role, account, entry_date, kind, document_id, ...each } of page) {

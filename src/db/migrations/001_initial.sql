@@ -863,9 +863,9 @@ create table entry_line (
   primary key (entry_id, line)
 );
 
--- Lines on prepayments, by installation. They are few, and their reports would read the lines of all years to find them.
-create index entry_line_prepayment on entry_line (role, split_part(entry_id, '/', 1))
-  where role in ('prepayment_liability', 'prepayment_vat');
+-- Lines on prepayments, gift cards and vouchers, by installation. They are few, and their reports would read all lines to find them.
+create index entry_line_liability on entry_line (role, split_part(entry_id, '/', 1))
+  where role in ('prepayment_liability', 'prepayment_vat', 'gift_card_liability', 'voucher_liability');
 
 -- Names of parties, outside the hash chain.
 create table entry_party_name (
