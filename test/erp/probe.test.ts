@@ -1,5 +1,8 @@
-import { describe, expect, test } from 'vitest';
-import type { MeasuredFacts } from '../../src/config/measured.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type MeasuredFacts, readMeasured } from '../../src/config/measured.ts';
 import { reliedOn } from '../../src/erp/cautious.ts';
 import { withMeasured } from '../../src/erp/measured.ts';
 import { type ProbeReport, probeErp } from '../../src/erp/probe/probe.ts';
@@ -118,6 +121,32 @@ test.each<[names: (string | null)[], is: boolean]>([
   [['Latest news', 'contest', 'attestation'], false],
 ])('%j says that the company is for trials: %s', (names, is) => {
   expect(saysSandbox(names)).toBe(is);
+});
+
+describe('the file that the configuration names', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'measured-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const config = join(folder, 'vetledger.yaml');
+  const good = {
+    erp: 'xero',
+    url: 'u',
+    company: '1',
+    measured_at: '2026-03-05T10:00:00.000Z',
+    facts: { imbalance: 'refused' },
+  };
+
+  test.each<[name: string, content: object | null, isRead: boolean]>([
+    ['is read', good, true],
+    ['must exist', null, false],
+    ['must be of this ERP', { ...good, erp: 'odoo' }, false],
+    ['has no other facts', { ...good, facts: { 'key.lookup': 'exact' } }, false],
+  ])('%s', (_, content, isRead) => {
+    rmSync(join(folder, 'measured.json'), { force: true });
+    if (content !== null) writeFileSync(join(folder, 'measured.json'), JSON.stringify(content));
+    const read = () => readMeasured(config, 'installations[0].erp', { kind: 'xero', measured: 'measured.json' });
+    if (isRead) expect(read()).toEqual(content);
+    else expect(read).toThrow('erp probe');
+  });
 });
 
 test('what was measured is relied on, with its origin', () => {

@@ -6,8 +6,8 @@ import { type MeasuredFile, measuredFacts } from '../../config/measured.ts';
 import { UserError } from '../../domain/errors.ts';
 import { plainErrorOf } from '../../erp/deliver/delivery-errors.ts';
 import { pacedTarget } from '../../erp/erp-pace.ts';
-import { ErpError, type IdentifiedCompany } from '../../erp/port.ts';
-import { probeErp } from '../../erp/probe/probe.ts';
+import { ErpError, type ErpTarget, type IdentifiedCompany } from '../../erp/port.ts';
+import { type ProbeStep, probeErp } from '../../erp/probe/probe.ts';
 import { saysSandbox } from '../../erp/probe/sandbox.ts';
 import { planOf } from '../../queries/erp-check.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
@@ -70,7 +70,8 @@ function probe(context: CommandContext, options: Options): Promise<number> {
     if (!isApiTarget(erp)) throw usageError(probeErrors.notAnApi, 'erp probe');
     const target = pacedTarget(app.delivery.target(first), { db: app.db, clock: systemClock });
     const { plan } = await planOf(app, first, first.mapping, { writes: true, withBooks: true });
-    const company = await identified(target, context.signal);
+    const request = { signal: context.signal, priority: 0 };
+    const company = await explained(target, async () => (await target.identify?.(request)) ?? target.company);
     refuseReal(erp, company);
     const accounts = options.accounts ?? accountsIn(plan);
     const question = probeTexts.question({ company: company.id, url: erp.url });
@@ -79,11 +80,17 @@ function probe(context: CommandContext, options: Options): Promise<number> {
       await context.result(empty, () => probeTexts.nothing);
       return 0;
     }
-    const { facts, left } = await probeErp({
-      ...{ target, accounts, journal: plan.journals[0] ?? '', day: plan.dates[0] ?? '' },
+    const ports = {
+      ...{
+        target,
+        accounts,
+        journal: plan.journals[0] ?? Object.values(first.mapping.erp.journals)[0] ?? '',
+        day: plan.dates[0] ?? '',
+      },
       ...{ clock: systemClock, signal: context.signal },
-      onStep: (step) => context.note(context.show(() => probeTexts[step])),
-    });
+      onStep: (step: ProbeStep) => context.note(context.show(() => probeTexts[step])),
+    };
+    const { facts, left } = await explained(target, () => probeErp(ports));
     const at = app.clock().toISOString();
     const file: MeasuredFile = { erp: erp.kind, url: erp.url, company: company.id, measured_at: at, facts };
     await writeFile(options.out, `${JSON.stringify(file, null, 2)}\n`);
@@ -92,9 +99,10 @@ function probe(context: CommandContext, options: Options): Promise<number> {
   });
 }
 
-async function identified(target: ReturnType<typeof pacedTarget>, signal: AbortSignal): Promise<IdentifiedCompany> {
+/** The result of requests to the ERP. An error of the ERP becomes one for the operator. */
+async function explained<Result>(target: Pick<ErpTarget, 'company'>, work: () => Promise<Result>): Promise<Result> {
   try {
-    return (await target.identify?.({ signal, priority: 0 })) ?? target.company;
+    return await work();
   } catch (error) {
     if (!(error instanceof ErpError)) throw error;
     throw new UserError(plainErrorOf(error, target.company), 3);
