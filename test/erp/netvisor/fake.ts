@@ -65,7 +65,7 @@ class Failed extends Error {
 }
 
 export class FakeNetvisor implements NetvisorTransport {
-  readonly config: NetvisorConfig = {
+  config: NetvisorConfig = {
     ...{ kind: 'netvisor', url: 'https://netvisor.invalid', database: '', company: '1967543-8', user: 'AV_1_2' },
     ...{ password: 'customer key', clientId: 'Kli_1', clientSecret: 'partner key', from: null, auto: true },
     ...{ post: 'posted', ownedAccounts: [], closeSourcePeriods: false, timeoutSeconds: 120 },

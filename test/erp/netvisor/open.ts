@@ -9,7 +9,7 @@ import { type EntryLine, erpEntry } from '../fake/entries.ts';
 import { SimulatedTime } from '../fake/time.ts';
 import { FakeNetvisor } from './fake.ts';
 
-const silent = { debug: () => {}, info: () => {}, warn: () => {} };
+export const silent = { debug: () => {}, info: () => {}, warn: () => {} } as never;
 export const journal = 'Eläinlääkäri';
 
 export const attempt = (attemptId: string) => ({ signal: new AbortController().signal, priority: 0, attemptId });
@@ -31,7 +31,7 @@ export function open(mutant: Mutant = () => null) {
     },
     close: () => {},
   };
-  const target = openNetvisor(fake.config, { clock: time.clock(), log: silent as never, transport });
+  const target = openNetvisor(fake.config, { clock: time.clock(), log: silent, transport });
   return { fake, target, time };
 }
 

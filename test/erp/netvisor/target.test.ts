@@ -1,13 +1,16 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { Rng } from '../../../sandbox/src/rng.ts';
 import type { Line } from '../../../src/domain/entry.ts';
 import { Money } from '../../../src/domain/money.ts';
 import type { ErpEntry } from '../../../src/erp/erp-entry.ts';
 import { netvisorCapabilities } from '../../../src/erp/targets/netvisor/capabilities.ts';
+import { openNetvisor } from '../../../src/erp/targets/netvisor/index.ts';
 import { translate } from '../../../src/erp/translate.ts';
 import { mappingOf } from '../../posting/support.ts';
 import { randomInvoice, rates } from '../random-invoices.ts';
-import { created, errorOf, journal, open, request, sale, vat } from './open.ts';
+import { created, errorOf, journal, open, request, sale, silent, vat } from './open.ts';
 
 describe('a voucher', () => {
   test('is in the books at once, and read back as it was sent', async () => {
@@ -334,4 +337,35 @@ test('VAT without a sale is held, since Netvisor reports VAT by sales', () => {
   const unit = { kind: 'entry', posting: { ...posting, id: '1/payment/1/1', lines } } as const;
   const found = translate(unit, { databaseId: 'db', mapping, capabilities: netvisorCapabilities });
   expect('problems' in found && found.problems.map(({ code }) => code)).toEqual(['erp_vat_not_tellable']);
+});
+
+const signedHeaders = [
+  ...['Sender', 'CustomerId', 'PartnerId', 'Timestamp', 'TimestampUnix', 'TransactionId', 'MAC'],
+  'MACHashCalculationAlgorithm',
+].map((name) => `X-Netvisor-Authentication-${name}`);
+signedHeaders.push('X-Netvisor-Interface-Language', 'X-Netvisor-Organisation-ID');
+
+test('over HTTP, the signed address and the encoded body are those that arrive', async () => {
+  const { fake, time } = open();
+  const server = createServer(async (message, response) => {
+    let body = '';
+    for await (const chunk of message) body += new TextDecoder('iso-8859-15').decode(chunk);
+    const headers = Object.fromEntries(
+      signedHeaders.map((name) => [name, String(message.headers[name.toLowerCase()])]),
+    );
+    const { method, url = '' } = message;
+    const sent = { verb: method as 'GET', path: url, headers, body, method: '' };
+    const { status, text } = await fake.send({ ...sent, encoding: 'iso-8859-15' }, request);
+    response.writeHead(status, { 'content-type': 'text/xml' }).end(text);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  fake.config = { ...fake.config, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const target = openNetvisor(fake.config, { clock: time.clock(), log: silent });
+  try {
+    const id = await created(target, sale(1, { description: 'Hyvää yötä, 5 €' }));
+    expect(await target.read([id, '7'], request)).toMatchObject([{ description: 'Hyvää yötä, 5 € · 1/invoice/1/1' }]);
+  } finally {
+    await target.close();
+    server.close();
+  }
 });
