@@ -87,7 +87,7 @@ export const provenances: Readonly<Record<ApiTargetConfig['kind'], Provenance>> 
       'key.lookup_lag_seconds': assumed('no delay is mentioned'),
       'write.max_lines': assumed('no limit is mentioned'),
       'write.max_bytes': assumed('no limit is mentioned'),
-      'doubt.server_may_work_seconds': assumed('the advice is to wait for an answer for at least 120 seconds'),
+      'doubt.server_may_work_seconds': assumed('the advice is to wait for an answer for at least 120 or 360 seconds'),
       'pace.limits': assumed('no limit is mentioned'),
       'pace.errors_allowed': assumed('no limit is mentioned'),
       'lines.max_dimensions': assumed('no limit is mentioned'),

@@ -282,7 +282,7 @@ export const records: Record<string, FakeRecord> = {
     key: { lookup: 'scan_since', lookup_lag_seconds: 2 },
     request_id: { ...idempotency, header: 'X-Netvisor-Authentication-TransactionId', on_repeat: 'refused' },
     write: { withdraw: 'void' },
-    doubt: { server_may_work_seconds: 180 },
+    doubt: { server_may_work_seconds: 420 },
     vat: { mode: 'tagged_bases' },
     text: { encoding: 'iso-8859-15', lengths: { description: 255 }, forbidden: '' },
     imbalance: 'within_tolerance',

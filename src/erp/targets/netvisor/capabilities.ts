@@ -18,8 +18,8 @@ export const netvisorCapabilities: Capabilities = {
     ...{ on_repeat: 'refused', remembered_seconds: 'unknown', survives: 'all' },
   },
   write: { steps: 'one', max_entries: 1, max_lines: 500, max_bytes: 1_000_000, withdraw: 'void' },
-  // Netvisor recommends to wait for an answer for at least 120 seconds.
-  doubt: { server_may_work_seconds: 180 },
+  // Netvisor's advice is to wait for an answer for 120 or 360 seconds.
+  doubt: { server_may_work_seconds: 420 },
   pace: { in_flight_per_company: 1, limits: [], errors_allowed: null },
   lines: { decimals: 2, party: 'none', max_dimensions: null },
   vat: { mode: 'tagged_bases', tolerance_minor: 0 },
