@@ -11,11 +11,14 @@ import { form } from '../../layout.ts';
 import { problem } from '../../parts/fields.ts';
 import { nextStep } from '../../parts/next-step.ts';
 import type { Answer, InstallationRequest } from '../../route.ts';
-import { isAskedKind, permittedActions } from '../../users/permitted-actions.ts';
+import { type AskedKind, isAskedKind, permittedActions } from '../../users/permitted-actions.ts';
 import { approvalPart } from './approval-part.ts';
 import { askFields } from './ask.ts';
 import { shownRequests } from './requests.ts';
 import { resultView } from './results.ts';
+
+/** Actions with a fixed reason, which no person wrote. */
+const withoutReason: readonly AskedKind[] = ['price_windows', 'preview_repost', 'reconcile_books', 'withdraw_action'];
 
 /** The id of the action in the address. Null if it is none. */
 export function actionId({ params }: InstallationRequest): number | null {
@@ -36,7 +39,8 @@ export async function showAction(request: InstallationRequest, fault: (() => str
   const needs = permittedActions[kind];
   // The reason of a decision may contain names of clients.
   const seesReason =
-    needs === 'operate' || rights.may('read_books', installation.id) || action.subject === session.name;
+    !withoutReason.includes(kind) &&
+    (needs === 'operate' || rights.may('read_books', installation.id) || action.subject === session.name);
   const asked = shownRequests[kind](installation.id, action.input);
   const came = outcome.state === 'done' ? await resultView(request, action, result) : null;
   const approval = outcome.state === 'waiting' ? await approvalPart(request, action) : null;

@@ -3,6 +3,8 @@ import { decisionsFor } from '../../../bookkeeping/decide-late.ts';
 import { chooseLate, weighChoice } from '../../../bookkeeping/decide-many.ts';
 import { lateByIds } from '../../../documents/late-documents.ts';
 import { monthBounds } from '../../../domain/dates.ts';
+import { sentenceOf } from '../../../domain/problem-texts.ts';
+import { shown } from '../../../languages/language.ts';
 import { type LateDecisionKind, lateDecisions } from '../../../posting/types.ts';
 import { shownDocument } from '../../../queries/shown-decision.ts';
 import { documentKinds } from '../../../terms.ts';
@@ -65,7 +67,13 @@ function choiceView(fields: Fields, possible: readonly LateDecisionKind[]): Cont
       ? html`${field({ name: 'month', label: texts.month, type: 'month', value: fields.month ?? '' })}
           ${choice({
             ...{ name: 'code', label: texts.problem, value: fields.code ?? '' },
-            options: [all, ...Object.keys(decisionsFor).map((value) => ({ value, text: inWords(value) }))],
+            options: [
+              all,
+              ...Object.keys(decisionsFor).map((value) => ({
+                value,
+                text: shown(sentenceOf(value)) || inWords(value),
+              })),
+            ],
           })}
           ${choice({
             ...{ name: 'kind', label: texts.kind, value: fields.kind ?? '' },

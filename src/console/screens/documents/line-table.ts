@@ -2,6 +2,7 @@ import type { Line } from '../../../domain/entry.ts';
 import { formatMoney, type Money, sum } from '../../../domain/money.ts';
 import { consoleTexts } from '../../../texts/console/console.ts';
 import { columnTitles as heads } from '../../../texts/reports/columns.ts';
+import { roleName } from '../../../wording/cells.ts';
 import { carries } from '../../../wording/words.ts';
 import type { Content, Node } from '../../html.ts';
 import { table } from '../../parts/table.ts';
@@ -34,7 +35,7 @@ export function lineTable(lines: readonly ShownLine[], decimals: number): Node {
     rows: lines.map(({ line, name, mappedBy, party, entries }): Content[] => {
       const amount = formatMoney(line.amount, decimals);
       return [
-        ...[line.account, name ?? '', line.role],
+        ...[line.account, name ?? '', roleName(line.role)],
         ...(line.side === 'debit' ? [amount, ''] : ['', amount]),
         line.rule,
         ...(ofEntry ? [mappedBy, party ?? ''] : []),
