@@ -106,6 +106,11 @@ describe('the plan', () => {
       journals: ['CASH', 'REV'],
     });
     expect(plan!.taxes).toEqual(expect.arrayContaining(['Sales 13.5 %', 'Sales 25.5 %']));
+    const taxesOn = (role: string) =>
+      plan!.accounts.filter(({ roles }) => roles.includes(role)).flatMap(({ taxes = [] }) => taxes);
+    expect(taxesOn('revenue')).toEqual(expect.arrayContaining([{ code: 'Sales 25.5 %', part: 'base' }]));
+    expect([...new Set(taxesOn('vat').map(({ part }) => part))]).toEqual(['tax']);
+    expect(taxesOn('receivable')).toEqual([]);
     expect(plan!.dimensions.map(({ theirs }) => theirs)).toEqual([
       'Department',
       'Reporting dimension 1',
