@@ -13,6 +13,7 @@ import { transactionsOf } from '../../src/db/lease.ts';
 import { type Db, openDatabase } from '../../src/db/pool.ts';
 import type { PostgresHandle } from '../../src/embedded/index.ts';
 import { companyKeyOf } from '../../src/erp/company.ts';
+import { refreshUsage } from '../../src/queries/mapping-shown.ts';
 import { migrateAsOwner } from '../../src/runtime/database.ts';
 import { closePeriods } from '../../test/support/closing.ts';
 import { demoConfig } from '../../test/support/demo-config.ts';
@@ -67,6 +68,7 @@ export async function makeFleet(
       closed,
     );
     for (const id of [copied, large]) await judge(db, config, id);
+    await refreshUsage(db, config.installations.find(({ id }) => id === large)!, new Date(`${today}T06:00:00Z`));
     for (const statement of copySql(copied, copies)) await client.query(statement);
     await client.query('vacuum analyze');
     await closePeriods(
