@@ -1,7 +1,10 @@
 // The assumption matrix: what is not measured about an ERP may be otherwise. Each safety field is a parameter of the
 // fake with all its values, and deliveries must be right for every pair of them.
 
+import { readFileSync } from 'node:fs';
+import { measuredFile } from '../../../src/config/measured.ts';
 import { cautious, type SafetyFact, safetyFacts } from '../../../src/erp/cautious.ts';
+import { withMeasured } from '../../../src/erp/measured.ts';
 import { knownFacts } from '../../../src/erp/provenance.ts';
 import { provenances } from '../../../src/erp/targets/provenance.ts';
 import { type FakeRecord, type PlayedErp, playedRecords, records } from './records.ts';
@@ -37,12 +40,17 @@ interface Assumed {
   measured: ReadonlySet<SafetyFact>;
 }
 
+/** What `vetledger erp probe` measured, if MEASURED names its file; it narrows the matrix of that ERP. */
+const { MEASURED: path } = process.env;
+const measured = path ? measuredFile.parse(JSON.parse(readFileSync(path, 'utf8'))) : null;
+
 /** Our targets with their own records and provenance, and the records from research, of which nothing is measured. */
 export const assumedErps: Readonly<Record<string, Assumed>> = Object.fromEntries([
   ...playedRecords.map(
     (name) => [`like ${name}`, { record: recordOf(name), measured: new Set<SafetyFact>() }] as const,
   ),
-  ...Object.entries(provenances).map(([kind, provenance]) => {
+  ...Object.entries(provenances).map(([kind, known]) => {
+    const provenance = measured?.erp === kind ? withMeasured(known, measured) : known;
     const from = new Map(knownFacts(provenance).map((known) => [known.fact, known.from]));
     const { capabilities, says, postedAgain } = recordOf(kind);
     const { write, lines, periods, key, doubt, read_back, request_id } = provenance.capabilities;
@@ -52,8 +60,8 @@ export const assumedErps: Readonly<Record<string, Assumed>> = Object.fromEntries
       lines: { ...capabilities.lines, decimals: lines.decimals, party: lines.party },
       periods: { ...capabilities.periods, ...periods },
     };
-    const measured = new Set(safetyFacts.filter((fact) => from.get(fact) === 'measured'));
-    return [kind, { record: { capabilities: own, says, postedAgain }, measured }] as const;
+    const seen = new Set(safetyFacts.filter((fact) => from.get(fact) === 'measured'));
+    return [kind, { record: { capabilities: own, says, postedAgain }, measured: seen }] as const;
   }),
 ]);
 
