@@ -10,7 +10,7 @@ import { problem } from '../../parts/fields.ts';
 import type { Answer, InstallationRequest } from '../../route.ts';
 
 /** Entries of a binder that the console makes in memory. */
-const entriesAtMost = 50_000;
+const entriesAtMost = 20_000;
 const timeoutMs = 60_000;
 
 /** The closing binder of a month as a file. Missing if the month was never closed. */
