@@ -32,8 +32,8 @@ export interface BinderWanted {
   closed: ClosedMonth;
   names: Config['export']['names'];
   signal: AbortSignal;
-  /** The binder calls this while it writes a table. `total` is null if the number of lines or entries is unknown. */
-  onProgress?(of: { file: string; done: number; total: number | null }): void;
+  /** The binder calls this while it writes a table. `count` is the number of lines or entries, null if it is unknown. */
+  onProgress?(of: { file: string; done: number; count: number | null }): void;
 }
 
 /** Writes the binder of a closed month from one snapshot of the database. Returns its files in their order. */
@@ -63,14 +63,14 @@ export async function binderFiles(
   const { head, links, seal } = closed;
   const { from, through } = monthBounds(month);
   const files: BinderFile[] = [];
-  const addTable = async (name: string, pieces: AsyncIterable<string>, total: number | null, headings = 1) => {
+  const addTable = async (name: string, pieces: AsyncIterable<string>, count: number | null, headings = 1) => {
     let [lines, done] = [-headings, 0];
     const counted = async function* () {
       for await (const piece of pieces) {
         yield piece;
         lines += piece.split('\n').length - 1;
         done += 1;
-        onProgress?.({ file: name, done, total });
+        onProgress?.({ file: name, done, count });
       }
     };
     files.push({ ...(await add(name, counted())), lines });

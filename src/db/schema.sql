@@ -612,7 +612,7 @@ create table erp_request (
   id bigint generated always as identity not null,
   company text not null,
   weight integer not null,
-  per_seconds double precision,
+  per_seconds numeric,
   sent_at timestamp with time zone not null default clock_timestamp(),
   is_error boolean not null default false,
   constraint erp_request_pkey PRIMARY KEY (id)

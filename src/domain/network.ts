@@ -14,7 +14,7 @@ export function networkOf(address: string): string {
   const left = 8 - before.length - after.length - (plain.includes('.') ? 1 : 0);
   const zeros = tail === undefined ? [] : Array<string>(Math.max(0, left)).fill('0');
   const groups = [...before, ...zeros, ...after].slice(0, 4);
-  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+  return `${groups.map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`;
 }
 
 function groupsOf(text: string): string[] {

@@ -55,7 +55,8 @@ export function exportBinder(context: CommandContext, options: Options): Promise
       try {
         const files = await writeBinder(app.db, installation, folder, {
           ...{ month, closed, names: app.config.export.names, signal: context.signal },
-          onProgress: ({ file, done, total }) => bars.show({ step: file, done: Math.min(done, total ?? done), total }),
+          onProgress: ({ file, done, count }) =>
+            bars.show({ step: file, done: Math.min(done, count ?? done), total: count }),
         });
         binders.push(answerOf(installation, month, closed, folder, files));
       } finally {

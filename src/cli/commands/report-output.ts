@@ -26,17 +26,17 @@ const progressFrom = 20_000;
 /** Prints reports of accounts, and shows on stderr how many of their lines are printed, unless stdout is a terminal. */
 export async function withLineProgress(
   { io: { stdout, stderr }, language }: CommandContext,
-  total: number,
+  lineCount: number,
   reports: readonly InstallationReport[],
   print: (reports: readonly InstallationReport[]) => Promise<void>,
 ): Promise<void> {
-  if (total < progressFrom || isTerminal(stdout)) return print(reports);
+  if (lineCount < progressFrom || isTerminal(stdout)) return print(reports);
   const bars = new ProgressBars(stderr, language);
   let done = 0;
   async function* counted(items: AsyncIterable<Item>): AsyncGenerator<Item> {
     for await (const item of items) {
       done += 1;
-      if (done === total || done % 1_000 === 1) bars.show({ step: stepTexts.printing, done, total });
+      if (done === lineCount || done % 1_000 === 1) bars.show({ step: stepTexts.printing, done, total: lineCount });
       yield item;
     }
   }

@@ -1838,7 +1838,7 @@ create table erp_request (
   company text not null,
   weight integer not null,
   -- Requests of others that the ERP counts for the limit of this length; null for one of ours, which every limit counts.
-  per_seconds double precision,
+  per_seconds numeric,
   sent_at timestamptz not null default clock_timestamp(),
   is_error boolean not null default false
 );

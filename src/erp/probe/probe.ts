@@ -136,7 +136,7 @@ class Probe {
     const entry = this.#entry();
     await this.#create([entry]);
     const held = await this.#seen([entry.key], 1);
-    const error = await this.#refusal(() => this.#create([this.#entry({ key: entry.key, cents: 2 })]));
+    const error = await this.#refusal(() => this.#create([this.#entry({ key: entry.key, amount: '0.02' })]));
     if (error !== null) {
       const isRefused = error.means === 'refused' || error.means === 'duplicate';
       return isRefused ? { 'key.unique': 'enforced', 'key.duplicate_reply': 'refused' } : {};
@@ -218,7 +218,7 @@ class Probe {
 
   /** Posts an entry that lacks a cent. */
   async #imbalance(): Promise<MeasuredFacts> {
-    const found = await this.#posted(this.#entry({ cents: 2, creditCents: 1 }));
+    const found = await this.#posted(this.#entry({ amount: '0.02', credit: '0.01' }));
     if (found === 'refused') return { imbalance: 'refused' };
     return found === null ? {} : { imbalance: found.lines.length > 2 ? 'extra_line' : 'within_tolerance' };
   }
@@ -313,12 +313,12 @@ class Probe {
     }
   }
 
-  #entry(of: { key?: string; date?: CalendarDate; cents?: number; creditCents?: number } = {}): ErpEntry {
+  #entry(of: { key?: string; date?: CalendarDate; amount?: string; credit?: string } = {}): ErpEntry {
     const { accounts, journal, day } = this.#ports;
-    const { key = newKey(), date = day, cents = 1, creditCents = cents } = of;
+    const { key = newKey(), date = day, amount = '0.01', credit = amount } = of;
     const line = (side: 'debit' | 'credit'): ErpEntry['lines'][number] => ({
       ...{ account: accounts[side === 'debit' ? 0 : 1], role: 'other_clearing', side, description: '' },
-      amount: new Money(side === 'debit' ? cents : creditCents).div(100),
+      amount: new Money(side === 'debit' ? amount : credit),
       ...{ party: null, vat: null, dimensions: {}, openItem: null, dueDate: null },
     });
     const lines = [line('debit'), line('credit')];
