@@ -20,7 +20,7 @@ import { readFileOptions } from './file-options.ts';
 import { refuseInsecure } from './insecure.ts';
 import { type MailConfig, readMail } from './mail.ts';
 import { loadMapping, loadMappingIfPresent, type MappingFile } from './mapping-files.ts';
-import { readMeasured } from './measured.ts';
+import { readMeasured } from './read-measured.ts';
 import type { ConfigFile } from './schema.ts';
 import { type ConfigWarning, openToOthers } from './secret-files.ts';
 import { readYaml } from './yaml.ts';

@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { keyError } from './check-config.ts';
 
 /**
  * What `vetledger erp probe` measured on a demo company: fields of the capability record on which the safety of a
@@ -27,19 +24,3 @@ export const measuredFile = z.strictObject({
   facts: measuredFacts,
 });
 export type MeasuredFile = z.infer<typeof measuredFile>;
-
-/** Reads the file that the key `measured` names. Throws ConfigError if it is missing, or of another ERP. */
-export function readMeasured(
-  file: string,
-  key: string,
-  { kind, measured }: { kind: string; measured: string },
-): MeasuredFile {
-  const path = resolve(dirname(file), measured);
-  try {
-    const read = measuredFile.parse(JSON.parse(readFileSync(path, 'utf8')));
-    if (read.erp === kind) return read;
-  } catch {
-    // The message below covers a missing file and a wrong one.
-  }
-  throw keyError(file, `${key}.measured`, `must name a file that \`vetledger erp probe\` wrote for ${kind}`);
-}

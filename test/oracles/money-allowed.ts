@@ -16,7 +16,7 @@ export const allowed: Allowance[] = [
     why: 'seconds of a token, and a number of requests',
   },
   {
-    file: /^src\/config\/measured\.ts$/,
+    file: /^src\/config\/read-measured\.ts$/,
     rule: 'json',
     code: /^JSON\.parse$/,
     why: 'measured behaviours of an ERP',
