@@ -18,7 +18,7 @@ const global: Record<string, string> = {
   field_map: 'names of fields of the practice API',
 };
 /** Tables that the console does not read. */
-const hidden = ['copy_bar', 'erp_company_identity', 'erp_request'];
+const hidden = ['copy_bar', 'erp_company_identity', 'erp_login', 'erp_request'];
 
 const tables = () =>
   rows(
