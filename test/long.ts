@@ -4,7 +4,7 @@ export const longTests = [
   'test/activities/idle-opening.test.ts',
   'test/budget/many-installations.test.ts',
   'test/console/{browser,replay-in-browser}.test.ts',
-  'test/cli/{backfill,copies,filters-doctor,remove-data,two-databases}.test.ts',
+  'test/cli/{backfill,copies,erp-probe,filters-doctor,remove-data,two-databases}.test.ts',
   'test/deploy/alert-cases.test.ts',
   'test/embedded/{postgres,temporal}.test.ts',
   'test/erp/contract/fake.test.ts',

@@ -27,8 +27,8 @@ export interface OdooBooks {
   stop(): Promise<void>;
 }
 
-export async function startOdooBooks(): Promise<OdooBooks> {
-  const odoo = new FakeOdoo({ version: 18, clock: systemClock });
+export async function startOdooBooks({ database }: { database?: string } = {}): Promise<OdooBooks> {
+  const odoo = new FakeOdoo({ version: 18, clock: systemClock, ...(database && { database }) });
   const { store } = odoo.core;
   const password = 'secret of the API';
   odoo.addUser(apiLogin, password, apiGroups, { 'ir.model.data': 'r' });
