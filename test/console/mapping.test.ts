@@ -1,5 +1,6 @@
 // The screen Mapping: its figures are sums over the clinic's records, and its history is that of the mapping.
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askAction } from '../../src/actions/asking.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
@@ -65,6 +66,11 @@ test('the tables have the numbers of the last daily turn, with their age', async
   const body = await page();
   expect(body).toMatch(/Their numbers and amounts were read \d+ \w+ ago\./);
   expect(tablesIn(body).slice(0, 4)).toEqual(tablesIn(first).slice(0, 4));
+});
+
+test('the mapping has the name of its file, without the folder', async () => {
+  const [, named] = /<p>([^<]*) is in force\./.exec(await page('', empty)) ?? [];
+  expect(named).toBe(basename(demoMapping));
 });
 
 test('an account leads to its lines', async () => {

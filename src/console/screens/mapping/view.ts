@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { CaseResult } from '../../../bookkeeping/run-specs.ts';
 import type { InstallationConfig } from '../../../config/load-config.ts';
 import { formatExact, Money, zero } from '../../../domain/money.ts';
@@ -38,7 +39,9 @@ export function mappingView(of: Shown): Node {
   const { shown, search, isFile } = of;
   const readAgo = of.readAgo();
   const path = `/${shown.installation}/mapping`;
-  return html`<p>${texts.inForce({ mapping: shown.mapping, since: shown.since })} ${readAgo && texts.readAt({ at: readAgo })}</p>
+  // The folders of the server are no matter of the readers.
+  const mapping = isFile ? basename(shown.mapping) : shown.mapping;
+  return html`<p>${texts.inForce({ mapping, since: shown.since })} ${readAgo && texts.readAt({ at: readAgo })}</p>
     ${isFile ? null : html`<p>${texts.fileDiffers}</p>`} ${actionLinks(of)} ${warningsView(shown.warnings)}
     <form method="get" class="filters">
       ${field({ name: 'q', label: consoleTexts.search, type: 'search', value: search })}
