@@ -7,6 +7,8 @@ import { prepareDatabase } from './world.ts';
 
 /** A few of the lives of `npm run simulate -- --trait delivery` and `--trait odoo`. */
 const seeds = [2, 6, 7, 8, 9, 10, 12, 13, 15, 16, 17, 18];
+/** A life in which a limit per day keeps the operator from adopting for a day. */
+const limitedAdoption = { seed: 471, erp: 'netvisor' };
 const odooSeeds = [2, 4, 5, 6];
 
 const { owner, url } = useDatabase();
@@ -14,10 +16,10 @@ const simulated = new SimulatedDatabase(url);
 beforeAll(() => prepareDatabase({ owner }));
 afterAll(() => simulated.close());
 
-test.each(seeds)(
-  'every entry is in the ERP once and as it was sent, or refused for a reason: seed %i',
-  async (seed) => {
-    const traits = deliveryTraitsOf(seed, 'delivery');
+test.each([...seeds.map((seed) => ({ seed, erp: null })), limitedAdoption])(
+  'every entry is in the ERP once and as it was sent, or refused for a reason: seed $seed',
+  async ({ seed, erp }) => {
+    const traits = deliveryTraitsOf(seed, 'delivery', erp);
     const { wrong, counts } = await liveDelivery({ owner, simulated }, seed, seed, traits);
     expect(wrong).toEqual([]);
     expect(counts.delivered).toBeGreaterThan(0);

@@ -24,8 +24,13 @@ import { type DeliveryTraits, erpsOf } from './traits.ts';
 
 const start = Date.parse('2026-03-06T06:00:00Z');
 const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 /** The time without disturbances after which everything must be settled. A limit per day may be used up at its start. */
-const calmMs = 5 * 24 * hourMs;
+const calmMs = 5 * dayMs;
+/** Requests that an entry may take under a low limit per day: each time the limit ends a slice, the next one searches again. */
+const requestsPerEntry = 12;
+/** How long an operator tries to adopt. A limit per day may be used up more than once. */
+const adoptionMs = 3 * dayMs;
 /** With more slices than this, a delivery repeats itself without end. */
 const mostSlices = 5_000;
 
@@ -173,12 +178,14 @@ class DeliveryLife {
   /** An operator adopts the other database's entries, and again if an incomplete search has missed some. */
   async #adopt(oracle: Oracle, afterMs: number): Promise<void> {
     await this.#stage.time.sleep(afterMs);
+    const beganMs = this.#stage.time.nowMs;
     const life = { isDead: false, step: async () => undefined };
     // A separate process: its requests do not take turns with those of a delivery.
     const ports = { db: this.#db, time: this.#stage.time, open: () => this.#open(life, new Set()) };
     const databaseId = await this.#stage.outside(() => this.#stage.databaseId());
-    for (let left = 2_000; left > 0 && oracle.rivalled.size > 0 && oracle.wrong.length === 0; left--) {
-      if (this.#isOver) return;
+    while (oracle.rivalled.size > 0 && oracle.wrong.length === 0) {
+      const triedMs = this.#stage.time.nowMs - beganMs;
+      if (this.#isOver || triedMs > adoptionMs) return;
       for (const installation of this.#installations) {
         const entries = oracle.rivalled.get(installation.id);
         if (entries === undefined || (await adoptRival(ports, databaseId, installation)) < entries) continue;
@@ -186,7 +193,8 @@ class DeliveryLife {
         oracle.rivalled.delete(installation.id);
         for (const process of this.#alive) process.wake();
       }
-      await this.#stage.time.sleep(30_000);
+      // After an hour, it is no short fault, and the operator comes back every hour.
+      await this.#stage.time.sleep(triedMs < hourMs ? 30_000 : hourMs);
     }
   }
 
@@ -213,7 +221,9 @@ class DeliveryLife {
   /** Without disturbances, all work must end, also after one more retry of refused entries. */
   async #calm(): Promise<void> {
     this.#erp.unlock();
-    const untilMs = this.#stage.time.nowMs + calmMs;
+    const { dayLimit } = this.#traits;
+    const days = dayLimit === null ? 0 : (this.#planned.length * requestsPerEntry) / dayLimit;
+    const untilMs = this.#stage.time.nowMs + calmMs + days * dayMs;
     const settle = async () => {
       while (this.#stage.time.nowMs < untilMs && !this.#isOver && !(await this.#isSettled()))
         await this.#stage.time.sleep(300_000);
