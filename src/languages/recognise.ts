@@ -161,13 +161,15 @@ class Search {
   #read(template: Template, values: readonly string[], depth: number): Found {
     const isJoint = !hasLetter(template);
     // A single word between signs may be anything, such as the name of a field, so it stays as it is.
-    const parts = values.map((value, at) =>
-      (isJoint && !value.includes(' ')) ||
-      isInCode(template, at) ||
-      (template.holes[at] === 'name' && !this.#isText(value))
+    const parts = values.map((value, at) => {
+      // Written sentences count half as known. Otherwise a reading that translates them could win.
+      if (isWritten(template, at)) return { text: value, score: template.holes[at] === 'by' ? 0 : value.length / 2 };
+      return (isJoint && !value.includes(' ')) ||
+        isInCode(template, at) ||
+        (template.holes[at] === 'name' && !this.#isText(value))
         ? { text: value, score: 0 }
-        : this.best(value, depth + 1),
-    );
+        : this.best(value, depth + 1);
+    });
     const inside = parts.reduce((recognised, { score }) => recognised + score, 0);
     const texts = parts.map(({ text }) => text);
     const text = isJoint ? joined(template, texts) : this.#translated(template, texts);
@@ -184,6 +186,12 @@ class Search {
     const params = { ...fixed, ...Object.fromEntries(holes.map((name, at) => [name, texts[at]])) };
     return translated(this.#language, key, params) ?? '';
   }
+}
+
+/** Whether a person wrote the value of a parameter: a name or note, or the reason of the person that the text names. */
+function isWritten({ holes }: Template, at: number): boolean {
+  const hole = holes[at] ?? '';
+  return ['by', 'note', 'form'].includes(hole) || (hole === 'reason' && holes.includes('by'));
 }
 
 /** Whether a parameter is part of code in backticks, which stays as it is. */

@@ -7,8 +7,6 @@ import { codeWord, inWords, typeName } from './words.ts';
 
 /** Columns of codes. */
 const ofCodes = ['type', 'kind', 'documents_of', 'is_late', 'state', 'decision'];
-/** Columns of texts that a report made in English. */
-const ofTexts = ['part', 'title'];
 
 // The books have default names in English, so these stay English.
 const roleOfName = new Map<string, string>(Object.entries(roleNames).map(([role, name]) => [name, role]));
@@ -18,7 +16,8 @@ export function cellWords(name: string, cells: Readonly<Record<string, Cell>>): 
   const text = cellText(cells[name]);
   if (name === 'name') return 'customer' in cells ? customerName(text, cells.customer) : accountName(text, cells);
   if (ofCodes.includes(name)) return codeWord(text);
-  if (ofTexts.includes(name)) return shown(text);
+  // The mapping names the boxes of a form; the report names the figures without a box.
+  if (name === 'part' || (name === 'title' && cells.box === null)) return shown(text);
   return name === 'unmatched' ? documentWords(text) : text;
 }
 
