@@ -223,7 +223,7 @@ class DeliveryLife {
     this.#erp.unlock();
     const { dayLimit } = this.#traits;
     const days = dayLimit === null ? 0 : (this.#planned.length * requestsPerEntry) / dayLimit;
-    const untilMs = this.#stage.time.nowMs + calmMs + days * dayMs;
+    const untilMs = this.#stage.time.nowMs + Math.max(calmMs, days * dayMs);
     const settle = async () => {
       while (this.#stage.time.nowMs < untilMs && !this.#isOver && !(await this.#isSettled()))
         await this.#stage.time.sleep(300_000);
