@@ -116,7 +116,7 @@ async function round(seed: number): Promise<void> {
   }
 }
 
-const rounds = 40;
+const rounds = Number(process.env.ROUNDS ?? 40);
 
 test(`in ${rounds} random rounds, each entry is there once and equal`, { timeout: 1_800_000 }, async () => {
   const wrong: string[] = [];

@@ -9,7 +9,7 @@ import { ContractDelivery } from '../contract/cases.ts';
 import type { Trouble } from '../contract/troubled.ts';
 import { xeroSubject } from './company.ts';
 
-const rounds = Number(process.env.XERO_ROUNDS ?? 100);
+const rounds = Number(process.env.ROUNDS ?? 100);
 const { owner, url } = useDatabase();
 const simulated = new SimulatedDatabase(url);
 beforeAll(() => simulateClock(owner));
