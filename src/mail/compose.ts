@@ -1,9 +1,8 @@
 import { dayAfter, daysBetween, localTimeOf } from '../domain/dates.ts';
 import { labelOf } from '../domain/installation-name.ts';
-import { sentenceOf, todoOf } from '../domain/problem-texts.ts';
+import { meaningOfCheck, sentenceOf, todoOf } from '../domain/problem-texts.ts';
 import { clip, visible } from '../domain/text.ts';
 import type { CalendarDate } from '../terms.ts';
-import { equationTitles } from '../texts/commands/reconcile.ts';
 import { mailTexts as texts } from '../texts/mail.ts';
 import { type MailLine, type Notice, type NoticeAbout, remarkSections } from './notices.ts';
 
@@ -83,7 +82,12 @@ function partsOf(notice: Notice, setting: MailSetting): string[][] {
       const isChain = notice.failing.some((name) => Object.hasOwn(texts.checks.names, name));
       const next = isChain ? texts.checks.chainTodo : texts.checks.equationsTodo;
       return [
-        [at, ...notice.failing.map((name) => texts.checks.broken({ name: word(name), meaning: meaningOf(name) }))],
+        [
+          at,
+          ...notice.failing.map((name) =>
+            texts.checks.broken({ name: word(name), meaning: meaningOfCheck(name) || word(name) }),
+          ),
+        ],
         todo(next({ installation: id })),
       ];
     }
@@ -119,12 +123,6 @@ function partsOf(notice: Notice, setting: MailSetting): string[][] {
     case 'monthly':
       return monthlyParts(notice, id);
   }
-}
-
-/** The message of a failed check of the books. */
-function meaningOf(check: string): string {
-  const names: Partial<Record<string, string>> = { ...equationTitles, ...texts.checks.names };
-  return names[check] ?? word(check);
 }
 
 function refusedParts(

@@ -1,6 +1,8 @@
 import { localTimeOf } from '../domain/dates.ts';
 import type { Line } from '../domain/entry.ts';
 import { formatMoney } from '../domain/money.ts';
+import { meaningOfCheck, sentenceOf } from '../domain/problem-texts.ts';
+import { shown } from '../languages/language.ts';
 import { paymentTypeName } from '../mapping/payment-types.ts';
 import { explainTexts } from '../texts/commands/explain.ts';
 import { codeWords, labels } from '../texts/commands/labels.ts';
@@ -22,6 +24,21 @@ export function codeWord(code: string): string {
 /** A code in words, without underscores in any language. */
 export function inWords(code: string): string {
   return codeWord(code).replaceAll('_', ' ');
+}
+
+/** The sentence of a problem or remark. The code in words, if this release has no sentence. */
+export function codeSentence(code: string): string {
+  return shown(sentenceOf(code)) || inWords(code);
+}
+
+/** Failed checks of the books with what each of them proves, such as `E1 (the trial balance is zero)`. */
+export function checksInWords(names: readonly string[]): string {
+  return names
+    .map((name) => {
+      const meaning = meaningOfCheck(name);
+      return meaning === '' ? name : `${name} (${meaning})`;
+    })
+    .join(', ');
 }
 
 /** A payment type in words. */

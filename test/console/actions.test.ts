@@ -5,6 +5,7 @@ import { recordAction } from '../../src/actions/record.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { roles } from '../../src/console/users/rights.ts';
 import { createLog } from '../../src/runtime/log.ts';
+import { problemCatalogue } from '../../src/texts/problems.ts';
 import { Acting } from '../../src/windows/acting.ts';
 import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
@@ -223,8 +224,9 @@ describe('a new judgement of a held document', () => {
     }).id;
     clinic.clinic.update(clinic.clinic.invoices, clinic.clinic.invoice(held), { total: '999.00' });
     await window();
+    const problem = `${problemCatalogue.totals_disagree.sentence} totals_disagree`;
     expect(tablesIn(await shownNow())[0]?.rows).toEqual([
-      [`invoice ${held}`, 'totals disagree', '2026-02-03', '11.40', '1.40', 'not now', 'totals disagree'],
+      [`invoice ${held}`, problem, '2026-02-03', '11.40', '1.40', 'not now', problem],
     ]);
     const stale = await ask();
     await total('10.00');

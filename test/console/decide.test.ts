@@ -1,6 +1,7 @@
 // What is held and late, with amounts by hand: rows at 14 % in January, which is closed.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { problemCatalogue } from '../../src/texts/problems.ts';
 import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoMapping } from '../support/demo-config.ts';
@@ -143,14 +144,13 @@ test('fields that cannot be read are named', async () => {
 test('remarks are counted, and listed by their code', async () => {
   const body = await page();
   const { remarks } = (await command('problems', '--json')).json();
-  const rows = tablesIn(body)
-    .at(-1)
-    ?.rows.map((row) => row.slice(0, 3));
-  expect(rows).toEqual(
-    remarks.map((each: { code: string; count: number; amount: string | null }) => [
-      ...[each.code, String(each.count), each.amount ?? ''],
-    ]),
+  const rows = tablesIn(body).at(-1)?.rows;
+  expect(rows?.map((row) => row.slice(1, 3))).toEqual(
+    remarks.map((each: { count: number; amount: string | null }) => [String(each.count), each.amount ?? '']),
   );
+  // Each remark has its sentence beside its code.
+  for (const [at, { code }] of remarks.entries())
+    expect(rows?.[at]?.[0]).toBe(`${problemCatalogue[code as keyof typeof problemCatalogue].sentence} ${code}`);
   expect(listed(await page('code=overpaid'))).toEqual([named(overpaid)]);
 });
 

@@ -380,7 +380,9 @@ describe('a reconciliation before its time', () => {
     await able.ended();
     expect(calls).toEqual(['reconcile']);
     const result = await page(asked);
-    expect(result).toContain('Not reconciled: E1, chain.');
+    expect(result).toContain(
+      'Not reconciled: E1 (the trial balance is zero), chain (the hash chain of the books is complete and unchanged).',
+    );
     expect(result).toContain('Some documents are not in the books.');
   });
 });

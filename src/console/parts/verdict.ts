@@ -1,6 +1,7 @@
 import { currentLanguage } from '../../languages/language.ts';
 import type { Verdict } from '../../queries/verdict.ts';
 import { clinicsTexts as texts } from '../../texts/console/clinics.ts';
+import { checksInWords } from '../../wording/words.ts';
 import { type Content, html } from '../html.ts';
 import { ago } from './times.ts';
 
@@ -9,5 +10,5 @@ export function verdictText({ reconciled }: Pick<Verdict, 'reconciled'>, now: Da
   if (reconciled === null) return html`<span class="dim">${texts.notChecked}</span>`;
   const at = ago(reconciled.checked_at, now, currentLanguage());
   if (reconciled.ok) return texts.agrees({ at });
-  return html`<span class="needed">${texts.differs({ equations: reconciled.failing.join(', '), at })}</span>`;
+  return html`<span class="needed">${texts.differs({ equations: checksInWords(reconciled.failing), at })}</span>`;
 }

@@ -3,7 +3,7 @@ import type { DocumentRef, InstallationId } from '../../../terms.ts';
 import { weighedTexts } from '../../../texts/commands/results.ts';
 import { decideTexts as texts } from '../../../texts/console/actions.ts';
 import { consoleTexts } from '../../../texts/console/console.ts';
-import { inWords } from '../../../wording/words.ts';
+import { codeSentence, inWords } from '../../../wording/words.ts';
 import { type Content, html, type Node } from '../../html.ts';
 import { documentLink } from '../../parts/document-link.ts';
 import { table } from '../../parts/table.ts';
@@ -45,8 +45,8 @@ function effectView({
     ],
     rows: documents.map(({ id, code, date, amount, vat, day, left }) => [
       documentLink(installation, id.split('/').slice(1).join(' ')),
-      ...[inWords(code), date ?? '', amount ?? '', vat ?? '', day ?? texts.notPosted],
-      ...(isRetry ? [inWords(left ?? '')] : []),
+      ...[codeView(code), date ?? '', amount ?? '', vat ?? '', day ?? texts.notPosted],
+      ...(isRetry ? [codeView(left ?? '')] : []),
     ]),
   })}
   ${table({
@@ -58,6 +58,11 @@ function effectView({
     rows: kinds.map(({ kind, documents: n, amount, vat }) => [inWords(kind), n, amount, vat ?? '']),
   })}
   ${changes(true)} ${changes(false)}`;
+}
+
+/** A problem in its sentence, with its code. */
+function codeView(code: string): Content {
+  return code === '' ? '' : html`${codeSentence(code)} <span class="id">${code}</span>`;
 }
 
 /** The name of a document in a field, such as `invoice/1`. */

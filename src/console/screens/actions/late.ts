@@ -3,8 +3,6 @@ import { decisionsFor } from '../../../bookkeeping/decide-late.ts';
 import { chooseLate, weighChoice } from '../../../bookkeeping/decide-many.ts';
 import { lateByIds } from '../../../documents/late-documents.ts';
 import { monthBounds } from '../../../domain/dates.ts';
-import { sentenceOf } from '../../../domain/problem-texts.ts';
-import { shown } from '../../../languages/language.ts';
 import { type LateDecisionKind, lateDecisions } from '../../../posting/types.ts';
 import { shownDocument } from '../../../queries/shown-decision.ts';
 import { documentKinds } from '../../../terms.ts';
@@ -12,7 +10,7 @@ import { lateTexts } from '../../../texts/commands/results.ts';
 import { decideTexts as texts } from '../../../texts/console/actions.ts';
 import { consoleTexts } from '../../../texts/console/console.ts';
 import { decideFields } from '../../../texts/console/decide.ts';
-import { inWords } from '../../../wording/words.ts';
+import { codeSentence, inWords } from '../../../wording/words.ts';
 import { type Content, html } from '../../html.ts';
 import { choice, field, problem } from '../../parts/fields.ts';
 import type { InstallationRequest } from '../../route.ts';
@@ -71,7 +69,7 @@ function choiceView(fields: Fields, possible: readonly LateDecisionKind[]): Cont
               all,
               ...Object.keys(decisionsFor).map((value) => ({
                 value,
-                text: shown(sentenceOf(value)) || inWords(value),
+                text: codeSentence(value),
               })),
             ],
           })}

@@ -7,7 +7,7 @@ import { type RecordedWindow, recordedWindows } from '../../../queries/windows.t
 import { mappingFormTexts } from '../../../texts/console/mapping.ts';
 import { reconcileTexts, resultTexts as texts, windowActionTexts } from '../../../texts/console/operating.ts';
 import { costLines } from '../../../wording/replays.ts';
-import { codeWord, count } from '../../../wording/words.ts';
+import { checksInWords, codeWord, count } from '../../../wording/words.ts';
 import { type Content, html, type Node } from '../../html.ts';
 import { facts, lines } from '../../parts/facts.ts';
 import { temporalLink } from '../../parts/temporal-link.ts';
@@ -58,7 +58,7 @@ const views: Partial<Record<AskedKind, View>> = {
   cancel_windows: textOf(z.object({ workflows: z.array(z.string()) }), cancelledText),
   nudge_windows: nudgedView,
   reconcile_books: textOf(z.object({ failing: z.array(z.string()), complete: z.boolean() }), (result) =>
-    reconcileTexts.result({ failing: result.failing.join(', '), complete: result.complete }),
+    reconcileTexts.result({ failing: checksInWords(result.failing), complete: result.complete }),
   ),
 };
 

@@ -9,7 +9,7 @@ import { closeTexts } from '../../../texts/commands/closing.ts';
 import { signInNames, auditTexts as texts } from '../../../texts/console/audit.ts';
 import { roleNames } from '../../../texts/console/console.ts';
 import { columnTitles as columns } from '../../../texts/reports/columns.ts';
-import { timeIn } from '../../../wording/words.ts';
+import { checksInWords, timeIn } from '../../../wording/words.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { facts } from '../../parts/facts.ts';
 import { pageLinks } from '../../parts/pages.ts';
@@ -54,7 +54,7 @@ function verifiedText({ chains, now, installation }: Shown): Content {
   const { checkedAt, failing } = chains;
   const at = `${timeIn(installation.timezone)(checkedAt)}, ${ago(checkedAt, now, currentLanguage())}`;
   if (failing.length === 0) return texts.noFailure({ at });
-  return html`<span class="needed">${texts.failure({ failing: failing.join(', '), at })}</span>`;
+  return html`<span class="needed">${texts.failure({ failing: checksInWords(failing), at })}</span>`;
 }
 
 function sealText({ seal, installation }: Shown): Content {

@@ -1,7 +1,6 @@
 import { decisionsFor } from '../../../bookkeeping/decide-late.ts';
 import type { InstallationConfig } from '../../../config/load-config.ts';
 import { formatExact, type Money } from '../../../domain/money.ts';
-import { sentenceOf } from '../../../domain/problem-texts.ts';
 import { visibleIn } from '../../../domain/text.ts';
 import { shown } from '../../../languages/language.ts';
 import type { RemarkCount } from '../../../queries/remarks.ts';
@@ -11,7 +10,7 @@ import { lateTexts, weighedTexts } from '../../../texts/commands/results.ts';
 import { consoleTexts, screenNames } from '../../../texts/console/console.ts';
 import { decideFields, decideTexts as texts } from '../../../texts/console/decide.ts';
 import { columnTitles as heads } from '../../../texts/reports/columns.ts';
-import { codeWord, inWords, timeIn } from '../../../wording/words.ts';
+import { codeSentence, codeWord, inWords, timeIn } from '../../../wording/words.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { documentLink } from '../../parts/document-link.ts';
 import { lines } from '../../parts/facts.ts';
@@ -75,7 +74,7 @@ function sumTable(path: string, sums: readonly OpenSum[], { rights, installation
   const text = (amount: Money | null) => (amount === null ? '' : formatExact(amount, decimals));
   const number = (title: string) => ({ title, isNumber: true });
   const codes = sums.map(({ code, kind, count, amount, vat, todos }) => [
-    html`<a href=${local(path, { code })}>${shown(sentenceOf(code)) || code}</a> <span class="id">${code}</span>`,
+    html`<a href=${local(path, { code })}>${codeSentence(code)}</a> <span class="id">${code}</span>`,
     ...[codeWord(kind), count, text(amount), text(vat)],
     lines(visibleIn(todos).map((todo) => nextStep(rights, id, todo))),
   ]);
@@ -108,7 +107,7 @@ function remarkTable(
       ...[{ title: heads.amount, isNumber: true }, { title: texts.todo }],
     ],
     rows: remarks.map(({ code, count, amount, todo }) => [
-      html`<a href=${local(path, { code })}>${code}</a>`,
+      html`<a href=${local(path, { code })}>${codeSentence(code)}</a> <span class="id">${code}</span>`,
       ...[count, amount ?? '', nextStep(rights, id, todo)],
     ]),
   });

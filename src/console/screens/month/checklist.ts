@@ -9,7 +9,7 @@ import { itemNames, monthTexts as texts } from '../../../texts/console/month.ts'
 import { columnTitles } from '../../../texts/reports/columns.ts';
 import { vatReturnTexts } from '../../../texts/reports/vat-returns.ts';
 import { roleName } from '../../../wording/cells.ts';
-import { inWords } from '../../../wording/words.ts';
+import { checksInWords, codeSentence, inWords } from '../../../wording/words.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { documentLink } from '../../parts/document-link.ts';
 import { table } from '../../parts/table.ts';
@@ -105,7 +105,7 @@ function detailText(
     case 'differences': {
       if (reconciled === null) return texts.notChecked;
       const at = texts.checked({ at: ago(reconciled.checked_at, now, currentLanguage()) });
-      return [...reconciled.failing, at].join(', ');
+      return [...(reconciled.ok ? [] : [checksInWords(reconciled.failing)]), at].join(', ');
     }
     case 'owed_as_revenue':
       return texts.checkedAtClose;
@@ -151,7 +151,7 @@ function remarksView(id: number, { by_code: codes }: MonthState['items']['remark
       { title: texts.todo },
     ],
     rows: codes.map(({ code, count, amount, todo }) => [
-      html`<a href=${local(`/${id}/decide`, { code })}>${inWords(code)}</a>`,
+      html`<a href=${local(`/${id}/decide`, { code })}>${codeSentence(code)}</a> <span class="id">${code}</span>`,
       ...[count, amount, shown(todo)],
     ]),
   });
