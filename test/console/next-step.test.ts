@@ -1,7 +1,7 @@
 // The next step of an error leads to a form that its reader may use, or names who can do it.
 import { expect, test } from 'vitest';
-import { pageText } from '../../src/console/html.ts';
-import { formsOfCommands, nextStep } from '../../src/console/parts/next-step.ts';
+import { html, pageText } from '../../src/console/html.ts';
+import { formsOfCommands, nextStep, withReports } from '../../src/console/parts/next-step.ts';
 import { routes } from '../../src/console/routes.ts';
 import { permittedActions } from '../../src/console/users/permitted-actions.ts';
 import { Rights, type Role } from '../../src/console/users/rights.ts';
@@ -38,4 +38,26 @@ test.each<[Role, string, string | null, boolean]>([
   );
   for (const [, name] of text.matchAll(/>([^<]+)<\/a>/g)) expect(formNames).toContain(name);
   expect(text.includes(asks)).toBe(asksOperator);
+});
+
+test.each<[Role, string, string, string[]]>([
+  [
+    'accountant',
+    'Unused (`vetledger report prepayments --as-of 2026-01-31`); `policies.prepayment_vat` posts it.',
+    'Unused (Prepayments); `policies.prepayment_vat` posts it.',
+    ['/4711/reports/prepayments?as_of=2026-01-31'],
+  ],
+  [
+    'accountant',
+    'It changed; `report vat` shows it.',
+    'It changed; VAT shows it.',
+    ['/4711/reports/vat?month=2026-02'],
+  ],
+  ['accountant', '`report vat`, `report other`', 'VAT, `report other`', ['/4711/reports/vat?month=2026-02']],
+  ['operator', 'It changed; `report vat` shows it.', 'It changed; `report vat` shows it.', []],
+])('the reports that a text names are links: %s, %s', (role, text, read, links) => {
+  const rights = new Rights([{ role, installation: 4711, until: null }], '2026-03-10');
+  const page = pageText(html`<p>${withReports(rights, 4711, text, '2026-02')}</p>`);
+  expect([...page.matchAll(/href="([^"]+)"/g)].map(([, href]) => href)).toEqual(links);
+  expect(page.replace(/<[^>]+>/g, '')).toBe(read);
 });

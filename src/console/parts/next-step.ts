@@ -8,6 +8,7 @@ import {
   effectTexts as texts,
   windowActionTexts,
 } from '../../texts/console/operating.ts';
+import { reportNames } from '../../texts/console/reports.ts';
 import { type Content, html, local } from '../html.ts';
 import { type AskedKind, permittedActions } from '../users/permitted-actions.ts';
 import type { Rights } from '../users/rights.ts';
@@ -73,12 +74,34 @@ export const formsOfCommands: readonly { words: RegExp; kind: AskedKind; path: s
  */
 export function nextStep(rights: Rights, installation: InstallationId, todo: string): Content {
   const { links, asks } = stepsIn(rights, installation, todo);
-  return html`${shown(todo)}${links}${asks ? ` ${texts.askOperator}` : null}`;
+  return html`${withReports(rights, installation, shown(todo))}${links}${asks ? ` ${texts.askOperator}` : null}`;
 }
 
-/** Links to the forms and reports that do the same as the commands in a text. `asks`: the reader needs an operator for the others. */
+const reportCommand = /`(?:vetledger )?report ([a-z-]+)([^`]*)`/;
+
+/** A text with links to the reports that its commands print, as far as the reader may see them. `month` if a command names no day. */
+export function withReports(rights: Rights, installation: InstallationId, text: string, month?: string): Content {
+  const [command, name = '', options = ''] = reportCommand.exec(text) ?? [];
+  if (command === undefined || !Object.hasOwn(reportNames, name) || !rights.may('read_books', installation))
+    return text;
+  const [, day] = /--as-of (\d{4}-\d{2}-\d{2})/.exec(options) ?? [];
+  const address = local(`/${installation}/reports/${name}`, {
+    as_of: day,
+    month: day === undefined ? month : undefined,
+  });
+  const [before, after] = [text.slice(0, text.indexOf(command)), text.slice(text.indexOf(command) + command.length)];
+  return [
+    before,
+    html`<a href=${address}>${reportNames[name as keyof typeof reportNames]}</a>`,
+    withReports(rights, installation, after, month),
+  ];
+}
+
+/** Links to the forms that do the same as the commands in a text. `asks`: the reader needs an operator for the others. */
 export function stepsIn(rights: Rights, installation: InstallationId, todo: string): { links: Content; asks: boolean } {
-  const named = [...todo.matchAll(/`vetledger ([^`]+)`/g)].map(([, words = '']) => words);
+  const named = [...todo.matchAll(/`vetledger ([^`]+)`/g)].flatMap(([command, words = '']) =>
+    withReports(rights, installation, command) === command ? [words] : [],
+  );
   const found = named.map((command) => formsOfCommands.find(({ words }) => words.test(command)) ?? null);
   const usable = found.flatMap((each) =>
     each !== null && rights.may(permittedActions[each.kind], installation) ? [each] : [],

@@ -39,7 +39,7 @@ export async function shownClose(request: InstallationRequest, through: string):
     shown.push({ month: each, view: await reportPart(request, each, 'vat') });
   return {
     ...{ hash: hashOf(effect.shown), obstacle: effect.obstacle },
-    view: () => html`${figuresView(effect, installation.currency)} ${checklistView(state, installation, now)}
+    view: () => html`${figuresView(effect, installation.currency)} ${checklistView(state, request)}
       ${months.slice(0, -monthsAtMost).map((each) => html`<p><a href=${local(`/${installation.id}/reports/vat`, { month: each })}>${reportNames.vat} ${each}</a></p>`)}
       ${shown.map((each) => html`<h2>${reportNames.vat} ${each.month}</h2>${each.view()}`)}`,
   };

@@ -12,8 +12,10 @@ import { roleName } from '../../../wording/cells.ts';
 import { checksInWords, codeSentence, inWords } from '../../../wording/words.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { documentLink } from '../../parts/document-link.ts';
+import { withReports } from '../../parts/next-step.ts';
 import { table } from '../../parts/table.ts';
 import { ago } from '../../parts/times.ts';
+import type { InstallationRequest } from '../../route.ts';
 
 /** Whether each item of the checklist is right. The item that only the close counts is left out. */
 export function checkedItems({
@@ -31,7 +33,10 @@ export function checkedItems({
 }
 
 /** The items now and at the close that they are compared with, and the documents and balances of each. */
-export function checklistView(state: MonthState, installation: InstallationConfig, now: Date): Node {
+export function checklistView(
+  state: MonthState,
+  { installation, now, rights }: Pick<InstallationRequest, 'installation' | 'now' | 'rights'>,
+): Node {
   const { id } = installation;
   const { items, compared, through } = state;
   const isRight: Partial<Record<CountedItem | 'last_window', boolean>> = checkedItems(state);
@@ -65,7 +70,7 @@ export function checklistView(state: MonthState, installation: InstallationConfi
   ${accountsView(id, itemNames.clearing, items.clearing.accounts, through)}
   ${accountsView(id, itemNames.unused_prepayments, items.unused, through)}
   ${accountsView(id, itemNames.liabilities_in_debit, items.liabilities_in_debit.accounts, through)}
-  ${returnsView(items.vat_returns)}`;
+  ${returnLines(items.vat_returns).map((line) => html`<p>${withReports(rights, id, line, state.month)}</p>`)}`;
 }
 
 /** Where the documents of each item are. Lists of the page itself need no link. */
@@ -169,7 +174,6 @@ function accountsView(id: number, caption: string, accounts: readonly AccountBal
   });
 }
 
-function returnsView({ changed, late }: MonthState['items']['vat_returns']): Node {
-  const lines = [...changed.map(vatReturnTexts.changed), ...(late.entries === 0 ? [] : [vatReturnTexts.late(late)])];
-  return html`${lines.map((line) => html`<p>${line}</p>`)}`;
+function returnLines({ changed, late }: MonthState['items']['vat_returns']): string[] {
+  return [...changed.map(vatReturnTexts.changed), ...(late.entries === 0 ? [] : [vatReturnTexts.late(late)])];
 }

@@ -71,7 +71,7 @@ async function checklistPart(
   return () => html`<p>${verdictOf(state)}</p>
     ${closeLinks(rights, installation.id, state, waiting)} ${binderLink(installation.id, state)}
     <p>${reconcileForms.reconcile_books.link(rights, installation.id)}</p>
-    ${checklistView(state, installation, now)} ${filedView(state, installation)} ${closesView(state, installation)}`;
+    ${checklistView(state, { installation, now, rights })} ${filedView(state, installation)} ${closesView(state, installation)}`;
 }
 
 function verdictOf(state: MonthState): string {

@@ -12,7 +12,7 @@ import { reportNotes, reportTexts } from '../../../texts/reports/reports.ts';
 import { plainWords } from '../../../wording/cells.ts';
 import { type Content, html, local, type Node } from '../../html.ts';
 import { documentLink } from '../../parts/document-link.ts';
-import { stepsIn } from '../../parts/next-step.ts';
+import { stepsIn, withReports } from '../../parts/next-step.ts';
 import { table } from '../../parts/table.ts';
 import type { Rights } from '../../users/rights.ts';
 import { figureId, isOfLines, type ShownSection } from './narrow.ts';
@@ -55,7 +55,7 @@ export function reportNotesView(rights: Rights, report: InstallationReport): Nod
     const { links } = stepsIn(rights, report.installation.id, note);
     return html`${shown(note)
       .split('\n')
-      .map((line) => html`<p>${line}</p>`)}<p>${links}</p>`;
+      .map((line) => html`<p>${withReports(rights, report.installation.id, line)}</p>`)}<p>${links}</p>`;
   })}`;
 }
 
