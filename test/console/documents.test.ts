@@ -126,6 +126,8 @@ describe('a document', () => {
         of.map(({ account, amount }) => [account, ...(amount.startsWith('-') ? ['', amount.slice(1)] : [amount, ''])]),
       );
       expect(entryTables(body).map(({ rows }) => rows.map((row) => [row[0], row[3], row[4]]))).toEqual(lines);
+      // Each posting rule has its name beside its code.
+      for (const { rows } of entryTables(body)) for (const row of rows) expect(row[5]).toMatch(/^[a-z].* R\d+$/);
     }
   });
 

@@ -18,3 +18,15 @@ export const documentsTexts = catalogue('console/documents.documentsTexts', {
   figures: 'figures',
   openSummary: 'Open the daily summary',
 });
+
+/** What the posting rule of a line posts. */
+export const ruleNames = catalogue('console/documents.ruleNames', {
+  R1: 'sale',
+  R2: 'credit note',
+  R4: 'payment',
+  R5: 'prepayment received',
+  R6: 'prepayment refunded',
+  R7: 'prepayment used',
+  R10: 'consolidated invoice',
+  R13: 'VAT due on payment',
+});

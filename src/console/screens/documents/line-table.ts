@@ -1,10 +1,11 @@
 import type { Line } from '../../../domain/entry.ts';
 import { formatMoney, type Money, sum } from '../../../domain/money.ts';
 import { consoleTexts } from '../../../texts/console/console.ts';
+import { ruleNames } from '../../../texts/console/documents.ts';
 import { columnTitles as heads } from '../../../texts/reports/columns.ts';
 import { roleName } from '../../../wording/cells.ts';
 import { carries } from '../../../wording/words.ts';
-import type { Content, Node } from '../../html.ts';
+import { type Content, html, type Node } from '../../html.ts';
 import { table } from '../../parts/table.ts';
 
 /** A line of an entry, or of a daily summary, with what its page knows besides. */
@@ -37,7 +38,7 @@ export function lineTable(lines: readonly ShownLine[], decimals: number): Node {
       return [
         ...[line.account, name ?? '', roleName(line.role)],
         ...(line.side === 'debit' ? [amount, ''] : ['', amount]),
-        line.rule,
+        html`${ruleName(line.rule)} <span class="id">${line.rule}</span>`,
         ...(ofEntry ? [mappedBy, party ?? ''] : []),
         carries(line, decimals),
         ...(ofEntry ? [] : [entries]),
@@ -45,6 +46,10 @@ export function lineTable(lines: readonly ShownLine[], decimals: number): Node {
     }),
     total: [consoleTexts.total, '', '', totalOf('debit'), totalOf('credit'), ...lastCells(ofEntry)],
   });
+}
+
+function ruleName(rule: string): string {
+  return Object.hasOwn(ruleNames, rule) ? ruleNames[rule as keyof typeof ruleNames] : '';
 }
 
 /** The empty cells of the total. */
