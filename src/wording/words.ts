@@ -31,12 +31,12 @@ export function codeSentence(code: string): string {
   return shown(sentenceOf(code)) || inWords(code);
 }
 
-/** Failed checks of the books with what each of them proves, such as `E1 (the trial balance is zero)`. */
+/** Failed checks of the books with what each of them proves, such as `E1 (does NOT hold: the trial balance is zero)`. */
 export function checksInWords(names: readonly string[]): string {
   return names
     .map((name) => {
       const meaning = meaningOfCheck(name);
-      return meaning === '' ? name : `${name} (${meaning})`;
+      return meaning === '' ? name : labels.failedCheck({ name, meaning });
     })
     .join(', ');
 }

@@ -90,7 +90,9 @@ test('the last check of the chains is shown with its age', async () => {
   await saveChainVerdict(db, own, []);
   expect(await page()).toMatch(/<dd>no failure, checked [^<]* ago<\/dd>/);
   await saveChainVerdict(db, own, ['chain']);
-  expect(await page()).toMatch(/<span class="needed">failure: chain, checked [^<]* ago<\/span>/);
+  expect(await page()).toMatch(
+    /<span class="needed">failure: chain \(does NOT hold: [^)]*\), checked [^<]* ago<\/span>/,
+  );
 });
 
 test('a reason that was erased is shown as such', async () => {

@@ -381,7 +381,7 @@ describe('a reconciliation before its time', () => {
     expect(calls).toEqual(['reconcile']);
     const result = await page(asked);
     expect(result).toContain(
-      'Not reconciled: E1 (the trial balance is zero), chain (the hash chain of the books is complete and unchanged).',
+      'Not reconciled: E1 (does NOT hold: the trial balance is zero), chain (does NOT hold: the hash chain of the books is complete and unchanged).',
     );
     expect(result).toContain('Some documents are not in the books.');
   });

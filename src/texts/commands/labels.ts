@@ -123,6 +123,8 @@ export const labels = catalogue('commands/labels.labels', {
   yes: 'yes',
   yesAsOf: ({ at }: { at: string }) => `yes, as of ${at}`,
   noAsOf: ({ equations, at }: { equations: string; at: string }) => `NO: ${equations}, as of ${at}`,
+  /** A failed check of the books, and what should hold. */
+  failedCheck: ({ name, meaning }: { name: string; meaning: string }) => `${name} (does NOT hold: ${meaning})`,
 });
 
 /** The answer to a question on the terminal. */
