@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { CalendarDate } from '../../../terms.ts';
 import { erpCheckTexts } from '../../../texts/reports/erp-check.ts';
 import { loginTodo } from '../../login/login-problems.ts';
-import { type CheckPlan, type CheckResult, ErpError, type RequestOptions } from '../../port.ts';
+import { obstacleOf } from '../../periods.ts';
+import { type CheckPlan, type CheckResult, ErpError, type ErpPeriods, type RequestOptions } from '../../port.ts';
 import type {
   CheckStep,
   DimensionName,
@@ -27,6 +29,33 @@ export const wrong = (name: string, message: string, todo: string): CheckResult 
 export function failed(name: string, error: unknown, todo: string): CheckResult {
   if (!(error instanceof ErpError)) throw error;
   return wrong(name, error.message, loginTodo(error) ?? todo);
+}
+
+/** Yields whether the ERP answers with the company. Returns its currency, or null. `todo`: what to do about an error. */
+export async function* loggedIn(
+  company: () => Promise<{ id: string; currency: string }>,
+  todo: string,
+): AsyncGenerator<CheckResult, string | null> {
+  try {
+    const { id, currency } = await company();
+    yield right(erpCheckTexts.loggedIn({ company: id, currency }));
+    return currency;
+  } catch (error) {
+    yield failed(erpCheckTexts.login, error, todo);
+    return null;
+  }
+}
+
+/** Whether the ERP has an open period for each of the dates. */
+export function periodResults(dates: readonly CalendarDate[], periods: ErpPeriods, erp: string): CheckResult[] {
+  return dates.map((date) => {
+    const name = erpCheckTexts.period({ date });
+    const obstacle = obstacleOf(periods, date);
+    if (obstacle === null) return right(name);
+    return obstacle === 'missing'
+      ? wrong(name, erpCheckTexts.noPeriod({ erp }), erpCheckTexts.createPeriod({ erp }))
+      : wrong(name, erpCheckTexts.periodClosed({ period: date }), erpCheckTexts.openPeriod({ erp }));
+  });
 }
 
 /** The part of an ERP's API that a check uses. */

@@ -1,7 +1,6 @@
 import { erpCheckTexts } from '../../../texts/reports/erp-check.ts';
-import { obstacleOf } from '../../periods.ts';
 import type { CheckPlan, CheckResult, ErpPeriods, RequestOptions } from '../../port.ts';
-import { failed, right, wrong } from '../api/check.ts';
+import { loggedIn, periodResults } from '../api/check.ts';
 import type { CheckStep, ErpChecks } from '../api/erp-api.ts';
 import { accountFault } from './account-fault.ts';
 import type { FortnoxConnection } from './connection.ts';
@@ -27,15 +26,8 @@ export class FortnoxChecks implements ErpChecks<FortnoxRecords> {
     this.#request = request;
   }
 
-  async *connection(): AsyncGenerator<CheckResult, string | null> {
-    try {
-      const { id, currency } = await this.#checked.connection.company(this.#request);
-      yield right(erpCheckTexts.loggedIn({ company: id, currency }));
-      return currency;
-    } catch (error) {
-      yield failed(erpCheckTexts.login, error, erpCheckTexts.checkFortnoxLogin);
-      return null;
-    }
+  connection(): AsyncGenerator<CheckResult, string | null> {
+    return loggedIn(() => this.#checked.connection.company(this.#request), erpCheckTexts.checkFortnoxLogin);
   }
 
   accountFault(
@@ -53,14 +45,6 @@ export class FortnoxChecks implements ErpChecks<FortnoxRecords> {
   }
 
   async #checkPeriods(): Promise<CheckResult[]> {
-    const periods = await this.#checked.periods();
-    return this.#plan.dates.map((date) => {
-      const name = erpCheckTexts.period({ date });
-      const obstacle = obstacleOf(periods, date);
-      if (obstacle === null) return right(name);
-      return obstacle === 'missing'
-        ? wrong(name, erpCheckTexts.noPeriod({ erp }), erpCheckTexts.createPeriod({ erp }))
-        : wrong(name, erpCheckTexts.periodClosed({ period: date }), erpCheckTexts.openPeriod({ erp }));
-    });
+    return periodResults(this.#plan.dates, await this.#checked.periods(), erp);
   }
 }

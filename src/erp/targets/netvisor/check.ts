@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { netvisorTerms } from '../../../texts/findings/erp-records.ts';
 import { erpCheckTexts } from '../../../texts/reports/erp-check.ts';
-import { obstacleOf } from '../../periods.ts';
 import { type CheckPlan, type CheckResult, ErpError, type ErpPeriods, type RequestOptions } from '../../port.ts';
-import { failed, right, wrong } from '../api/check.ts';
+import { failed, loggedIn, periodResults, right, wrong } from '../api/check.ts';
 import type { CheckStep, ErpChecks } from '../api/erp-api.ts';
 import type { LookUp } from '../api/names.ts';
 import type { Xml } from '../api/xml.ts';
@@ -34,16 +33,12 @@ export class NetvisorChecks implements ErpChecks<NetvisorRecords> {
     this.#request = request;
   }
 
-  async *connection(): AsyncGenerator<CheckResult, string | null> {
-    try {
-      const { id, currency } = this.#checked.company;
-      await this.#checked.periods();
-      yield right(erpCheckTexts.loggedIn({ company: id, currency }));
-      return currency;
-    } catch (error) {
-      yield failed(erpCheckTexts.login, error, erpCheckTexts.checkNetvisorLogin);
-      return null;
-    }
+  connection(): AsyncGenerator<CheckResult, string | null> {
+    const { company, periods } = this.#checked;
+    return loggedIn(async () => {
+      await periods();
+      return company;
+    }, erpCheckTexts.checkNetvisorLogin);
   }
 
   async *rights(): AsyncGenerator<CheckResult> {
@@ -81,14 +76,6 @@ export class NetvisorChecks implements ErpChecks<NetvisorRecords> {
   }
 
   async #checkPeriods(): Promise<CheckResult[]> {
-    const periods = await this.#checked.periods();
-    return this.#plan.dates.map((date) => {
-      const name = erpCheckTexts.period({ date });
-      const obstacle = obstacleOf(periods, date);
-      if (obstacle === null) return right(name);
-      return obstacle === 'missing'
-        ? wrong(name, erpCheckTexts.noPeriod({ erp }), erpCheckTexts.createPeriod({ erp }))
-        : wrong(name, erpCheckTexts.periodClosed({ period: date }), erpCheckTexts.openPeriod({ erp }));
-    });
+    return periodResults(this.#plan.dates, await this.#checked.periods(), erp);
   }
 }

@@ -4,7 +4,7 @@ import type { CalendarDate } from '../../../terms.ts';
 import { erpCheckTexts } from '../../../texts/reports/erp-check.ts';
 import { obstacleOf } from '../../periods.ts';
 import type { CheckPlan, CheckResult, ErpPeriods, RequestOptions } from '../../port.ts';
-import { failed, right, wrong } from '../api/check.ts';
+import { loggedIn, periodResults } from '../api/check.ts';
 import type { CheckStep, Drafts, DraftTrials, ErpChecks, FoundRecords } from '../api/erp-api.ts';
 import { asId, asRecord, toAmount, writtenAs } from '../api/form.ts';
 import { allOf } from '../api/pages.ts';
@@ -13,6 +13,8 @@ import { plainStatus, receiptType } from './codes.ts';
 import type { ProcountorConnection } from './connection.ts';
 import type { ProcountorRecords } from './names.ts';
 import type { ProcountorReader } from './read.ts';
+
+const erp = 'Procountor';
 
 interface Checked {
   connection: ProcountorConnection;
@@ -34,15 +36,8 @@ export class ProcountorChecks implements ErpChecks<ProcountorRecords> {
     this.#request = request;
   }
 
-  async *connection(): AsyncGenerator<CheckResult, string | null> {
-    try {
-      const { id, currency } = await this.#checked.connection.company(this.#request);
-      yield right(erpCheckTexts.loggedIn({ company: id, currency }));
-      return currency;
-    } catch (error) {
-      yield failed(erpCheckTexts.login, error, erpCheckTexts.checkProcountorLogin);
-      return null;
-    }
+  connection(): AsyncGenerator<CheckResult, string | null> {
+    return loggedIn(() => this.#checked.connection.company(this.#request), erpCheckTexts.checkProcountorLogin);
   }
 
   accountFault(account: ProcountorRecords['account']): [message: string, todo: string] | null {
@@ -50,18 +45,10 @@ export class ProcountorChecks implements ErpChecks<ProcountorRecords> {
   }
 
   async #checkPeriods(): Promise<CheckResult[]> {
+    const { dates } = this.#plan;
     const periods = await this.#checked.periods();
-    return this.#plan.dates.map((date) => {
-      const name = erpCheckTexts.period({ date });
-      const obstacle = obstacleOf(periods, date);
-      if (obstacle === null) {
-        this.#openDay ??= date;
-        return right(name);
-      }
-      return obstacle === 'missing'
-        ? wrong(name, erpCheckTexts.noPeriod({ erp: 'Procountor' }), erpCheckTexts.createPeriod({ erp: 'Procountor' }))
-        : wrong(name, erpCheckTexts.periodClosed({ period: date }), erpCheckTexts.openPeriod({ erp: 'Procountor' }));
-    });
+    this.#openDay = dates.find((date) => obstacleOf(periods, date) === null) ?? null;
+    return periodResults(dates, periods, erp);
   }
 
   drafts(
@@ -71,8 +58,8 @@ export class ProcountorChecks implements ErpChecks<ProcountorRecords> {
     const day = this.#openDay;
     if (day === null)
       return {
-        message: erpCheckTexts.noPeriod({ erp: 'Procountor' }),
-        todo: erpCheckTexts.createPeriod({ erp: 'Procountor' }),
+        message: erpCheckTexts.noPeriod({ erp }),
+        todo: erpCheckTexts.createPeriod({ erp }),
       };
     return {
       left: (request) => this.#left(request),

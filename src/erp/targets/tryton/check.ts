@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { LineRole } from '../../../terms.ts';
 import { erpCheckTexts } from '../../../texts/reports/erp-check.ts';
 import { type CheckPlan, type CheckResult, ErpError, type RequestOptions } from '../../port.ts';
-import { failed, right, wrong } from '../api/check.ts';
+import { failed, loggedIn, right, wrong } from '../api/check.ts';
 import type { CheckStep, Drafts, DraftTrials, ErpChecks, FoundRecords } from '../api/erp-api.ts';
 import type { TrytonCalls } from './calls.ts';
 import { idsOf, type TrytonConnection } from './connection.ts';
@@ -54,14 +54,10 @@ export class TrytonChecks implements ErpChecks<TrytonRecords> {
       yield failed(erpCheckTexts.server, error, erpCheckTexts.checkServer({ erp: 'Tryton' }));
       return null;
     }
-    try {
+    return yield* loggedIn(async () => {
       const { companyId, currency } = await calls.company(this.#request);
-      yield right(erpCheckTexts.loggedIn({ company: String(companyId), currency }));
-      return currency;
-    } catch (error) {
-      yield failed(erpCheckTexts.login, error, erpCheckTexts.checkTrytonLogin);
-      return null;
-    }
+      return { id: String(companyId), currency };
+    }, erpCheckTexts.checkTrytonLogin);
   }
 
   accountFault(

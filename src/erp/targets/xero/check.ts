@@ -5,7 +5,7 @@ import type { CalendarDate } from '../../../terms.ts';
 import { erpCheckTexts } from '../../../texts/reports/erp-check.ts';
 import { obstacleOf } from '../../periods.ts';
 import type { CheckPlan, CheckResult, ErpPeriods, RequestOptions } from '../../port.ts';
-import { failed, right, wrong } from '../api/check.ts';
+import { loggedIn, right, wrong } from '../api/check.ts';
 import type { CheckStep, Drafts, DraftTrials, ErpChecks, FoundRecords } from '../api/erp-api.ts';
 import { toAmount } from '../api/form.ts';
 import { xeroCapabilities } from './capabilities.ts';
@@ -36,15 +36,8 @@ export class XeroChecks implements ErpChecks<XeroRecords> {
     this.#request = request;
   }
 
-  async *connection(): AsyncGenerator<CheckResult, string | null> {
-    try {
-      const { id, currency } = await this.#checked.connection.company(this.#request);
-      yield right(erpCheckTexts.loggedIn({ company: id, currency }));
-      return currency;
-    } catch (error) {
-      yield failed(erpCheckTexts.login, error, erpCheckTexts.checkXeroLogin);
-      return null;
-    }
+  connection(): AsyncGenerator<CheckResult, string | null> {
+    return loggedIn(() => this.#checked.connection.company(this.#request), erpCheckTexts.checkXeroLogin);
   }
 
   /** An account for VAT must be the one on which Xero posts VAT. No other account may be one of Xero's own. */
