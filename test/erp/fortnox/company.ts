@@ -2,7 +2,7 @@
 
 import { reliedOn } from '../../../src/erp/cautious.ts';
 import type { ErpTarget } from '../../../src/erp/port.ts';
-import type { FortnoxTransport } from '../../../src/erp/targets/fortnox/connection.ts';
+import type { ErpTransport } from '../../../src/erp/targets/api/http.ts';
 import { openFortnox } from '../../../src/erp/targets/fortnox/index.ts';
 import { provenances } from '../../../src/erp/targets/provenance.ts';
 import { parseMapping } from '../../../src/mapping/parse.ts';
@@ -30,7 +30,7 @@ export interface FortnoxSubject extends ContractSubject {
 /** `over`: wraps the connection to the fake. */
 export async function fortnoxCompany(
   databases: Parameters<typeof newCompany>[0],
-  over: (fake: FakeFortnox, time: ContractSubject['time']) => FortnoxTransport = (fake) => fake,
+  over: (fake: FakeFortnox, time: ContractSubject['time']) => ErpTransport = (fake) => fake,
 ): Promise<FortnoxSubject> {
   const { time, installation: plain, company, db, release, databaseId } = await newCompany(databases);
   const mapping = parseMapping({ ...mappingData, erp: words });

@@ -4,8 +4,7 @@
 import { Decimal } from 'decimal.js';
 import type { FortnoxConfig } from '../../../src/config/erp.ts';
 import { Money } from '../../../src/domain/money.ts';
-import type { Answer, ErpRequest } from '../../../src/erp/targets/api/http.ts';
-import type { FortnoxTransport } from '../../../src/erp/targets/fortnox/connection.ts';
+import type { Answer, ErpRequest, ErpTransport } from '../../../src/erp/targets/api/http.ts';
 import {
   type Account,
   answers,
@@ -69,7 +68,7 @@ class Refused extends Error {
   }
 }
 
-export class FakeFortnox implements FortnoxTransport {
+export class FakeFortnox implements ErpTransport {
   readonly config: FortnoxConfig = {
     ...{ kind: 'fortnox', url: 'http://fortnox.invalid', database: '', company: '1234567', user: 'client-77' },
     ...{ clientSecret: 'client secret', password: '', from: null, auto: true, post: 'posted' },

@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Rng } from '../../../sandbox/src/rng.ts';
+import type { ErpTransport } from '../../../src/erp/targets/api/http.ts';
 import { type Answer, type ErpRequest, NoAnswer } from '../../../src/erp/targets/api/http.ts';
-import type { FortnoxTransport } from '../../../src/erp/targets/fortnox/connection.ts';
 import { SimulatedDatabase, simulateClock } from '../../simulator/database.ts';
 import { useDatabase } from '../../support/database.ts';
 import { ContractDelivery } from '../contract/cases.ts';
@@ -32,7 +32,7 @@ const faults = [
   'person',
 ] as const;
 
-class BadWay implements FortnoxTransport {
+class BadWay implements ErpTransport {
   /** The number of faults that are still to come. */
   left: number;
   readonly #fake: FakeFortnox;

@@ -5,8 +5,7 @@ import { createHmac } from 'node:crypto';
 import { Decimal } from 'decimal.js';
 import type { NetvisorConfig } from '../../../src/config/erp.ts';
 import { Money } from '../../../src/domain/money.ts';
-import type { Answer, ErpRequest } from '../../../src/erp/targets/api/http.ts';
-import type { NetvisorTransport } from '../../../src/erp/targets/netvisor/connection.ts';
+import type { Answer, ErpRequest, ErpTransport } from '../../../src/erp/targets/api/http.ts';
 import {
   accountList,
   accounts,
@@ -37,7 +36,7 @@ class Failed extends Error {
   }
 }
 
-export class FakeNetvisor implements NetvisorTransport {
+export class FakeNetvisor implements ErpTransport {
   config: NetvisorConfig = {
     ...{ kind: 'netvisor', url: 'https://netvisor.invalid', database: '', company: '1967543-8', user: 'AV_1_2' },
     ...{ password: 'customer key', clientId: 'Kli_1', clientSecret: 'partner key', from: null, auto: true },

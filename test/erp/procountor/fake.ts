@@ -4,8 +4,7 @@
 import { Decimal } from 'decimal.js';
 import type { ProcountorConfig } from '../../../src/config/erp.ts';
 import { Money } from '../../../src/domain/money.ts';
-import type { Answer, ErpRequest } from '../../../src/erp/targets/api/http.ts';
-import type { ProcountorTransport } from '../../../src/erp/targets/procountor/connection.ts';
+import type { Answer, ErpRequest, ErpTransport } from '../../../src/erp/targets/api/http.ts';
 import { answers, type NewReceipt, newReceipt, type Receipt, receipt, refusal, searched } from './schema.ts';
 
 const accounts = ['1700', '1900', '2931', '3000', '3010', '3020'];
@@ -48,7 +47,7 @@ class Refused extends Error {
   }
 }
 
-export class FakeProcountor implements ProcountorTransport {
+export class FakeProcountor implements ErpTransport {
   readonly config: ProcountorConfig = {
     ...{ kind: 'procountor', url: 'http://procountor.invalid/api', database: '', company: '77', user: 'client-77' },
     ...{ clientSecret: 'client secret', password: 'api key of 77', from: null, auto: true, post: 'posted' },

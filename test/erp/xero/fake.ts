@@ -5,8 +5,7 @@ import { createHash } from 'node:crypto';
 import { Decimal } from 'decimal.js';
 import type { XeroConfig } from '../../../src/config/erp.ts';
 import { Money } from '../../../src/domain/money.ts';
-import type { Answer, ErpRequest } from '../../../src/erp/targets/api/http.ts';
-import type { XeroTransport } from '../../../src/erp/targets/xero/connection.ts';
+import type { Answer, ErpRequest, ErpTransport } from '../../../src/erp/targets/api/http.ts';
 import {
   answers,
   changedJournal,
@@ -105,7 +104,7 @@ type Asked = (
   answer: { status: number; value: unknown },
 ) => void;
 
-export class FakeXero implements XeroTransport {
+export class FakeXero implements ErpTransport {
   readonly config: XeroConfig = {
     ...{ kind: 'xero', url: 'https://api.xero.com', database: '', company: 'Vets Ltd', user: 'client-of-vets' },
     ...{ clientSecret: 'client secret', redirectUrl: null, password: '', from: null, auto: true, post: 'posted' },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got, { type Got, RequestError, TimeoutError } from 'got';
+import type { Clock } from '../../../domain/clock.ts';
 import { type RequestIds, requestIds } from '../../../domain/request-ids.ts';
 import { retryAfterMs } from '../../../domain/retry-after.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../../records/json.ts';
@@ -130,6 +131,16 @@ export class ErpHttp {
     this.#agent.http.destroy();
     this.#agent.https.destroy();
   }
+}
+
+/** Sends requests to an ERP: over HTTP, or to a fake server in tests. */
+export type ErpTransport = Pick<ErpHttp, 'send' | 'close'>;
+
+/** What a target gets from outside. */
+export interface TargetPorts {
+  clock: Clock;
+  log: Logger;
+  transport?: ErpTransport;
 }
 
 class TooLarge extends Error {}

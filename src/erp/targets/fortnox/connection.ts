@@ -1,5 +1,4 @@
 import { type FortnoxConfig, fortnoxUrl } from '../../../config/erp.ts';
-import type { Clock } from '../../../domain/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from '../../../records/json.ts';
 import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import type { Logger } from '../../deliver/slice.ts';
@@ -14,9 +13,11 @@ import {
   answerTo,
   ErpHttp,
   type ErpRequest,
+  type ErpTransport,
   type Outcome,
   pageError,
   resultOf,
+  type TargetPorts,
   valueIn,
   withRetry,
 } from '../api/http.ts';
@@ -36,15 +37,6 @@ const [ok, created, notFound, serverError] = [200, 201, 404, 500];
 /** Fortnox gives tokens at another address than the one of its API. */
 const signInUrl = 'https://apps.fortnox.se';
 
-/** Sends requests to Fortnox: over HTTP, or to a fake server in tests. */
-export type FortnoxTransport = Pick<ErpHttp, 'send' | 'close'>;
-
-export interface FortnoxPorts {
-  clock: Clock;
-  log: Logger;
-  transport?: FortnoxTransport;
-}
-
 /**
  * Fortnox’s REST API. It gets a token with the client's secret for the company (`TenantId`). Each request is sent once;
  * only one whose token had ended is sent again, since Fortnox did nothing.
@@ -52,13 +44,13 @@ export interface FortnoxPorts {
 export class FortnoxConnection {
   readonly #config: FortnoxConfig;
   readonly #log: Logger;
-  readonly #transports: FortnoxTransport[];
-  readonly #http: FortnoxTransport;
+  readonly #transports: ErpTransport[];
+  readonly #http: ErpTransport;
   readonly #credentials: Credentials;
   readonly #throttle: Throttle;
   #company: { id: string; currency: string } | null = null;
 
-  constructor(config: FortnoxConfig, { clock, log, transport }: FortnoxPorts) {
+  constructor(config: FortnoxConfig, { clock, log, transport }: TargetPorts) {
     this.#config = config;
     this.#log = log;
     const { url, user: clientId, clientSecret, company } = config;

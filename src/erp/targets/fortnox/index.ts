@@ -5,19 +5,20 @@ import type { ErpEntry } from '../../erp-entry.ts';
 import type { CheckPlan, ErpPeriods, ErpTarget, RequestOptions } from '../../port.ts';
 import type { ErpApi, Fault, ResolvedEntry } from '../api/erp-api.ts';
 import { asText, readAs, writtenAs } from '../api/form.ts';
+import type { TargetPorts } from '../api/http.ts';
 import { ApiTarget } from '../api/target.ts';
 import { accountFault } from './account-fault.ts';
 import { FortnoxBooks } from './books.ts';
 import { fortnoxCapabilities } from './capabilities.ts';
 import { FortnoxChecks } from './check.ts';
 import { voucherId } from './codes.ts';
-import { FortnoxConnection, type FortnoxPorts, recordIn } from './connection.ts';
+import { FortnoxConnection, recordIn } from './connection.ts';
 import { FortnoxNames, type FortnoxRecords } from './names.ts';
 import { FortnoxReader } from './read.ts';
 import { numberIn, readable, toVoucher, voucherText } from './vouchers.ts';
 
 /** Opens the target for a company in Fortnox. It sends no request yet. */
-export function openFortnox(config: FortnoxConfig, ports: FortnoxPorts): ErpTarget {
+export function openFortnox(config: FortnoxConfig, ports: TargetPorts): ErpTarget {
   return new ApiTarget(companyOf(config), new FortnoxApi(config, ports));
 }
 
@@ -29,7 +30,7 @@ class FortnoxApi implements ErpApi<FortnoxRecords> {
   readonly books: FortnoxBooks;
   readonly #connection: FortnoxConnection;
 
-  constructor(config: FortnoxConfig, ports: FortnoxPorts) {
+  constructor(config: FortnoxConfig, ports: TargetPorts) {
     this.#connection = new FortnoxConnection(config, ports);
     this.records = new FortnoxNames(this.#connection, ports.clock);
     this.reader = new FortnoxReader(this.#connection, this.records.years);

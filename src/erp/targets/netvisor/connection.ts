@@ -13,9 +13,11 @@ import {
   answerTo,
   ErpHttp,
   type ErpRequest,
+  type ErpTransport,
   type Outcome,
   pageError,
   resultOf,
+  type TargetPorts,
   withRetry,
 } from '../api/http.ts';
 import { elementIn, elementsIn, readXml, textIn, writeXml, type Xml, type XmlElement } from '../api/xml.ts';
@@ -32,23 +34,14 @@ const signedAs = 'latin1';
 const bodyType = 'text/xml; charset=ISO-8859-15';
 const firstServerError = 500;
 
-/** Sends requests to Netvisor: over HTTP, or to a fake server in tests. */
-export type NetvisorTransport = Pick<ErpHttp, 'send' | 'close'>;
-
-export interface NetvisorPorts {
-  clock: Clock;
-  log: Logger;
-  transport?: NetvisorTransport;
-}
-
 /** Netvisor's XML API. Each request is signed, has its own id, and is sent once. */
 export class NetvisorConnection {
   readonly #config: NetvisorConfig;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #log: Logger;
-  readonly #http: NetvisorTransport;
+  readonly #http: ErpTransport;
 
-  constructor(config: NetvisorConfig, { clock, log, transport }: NetvisorPorts) {
+  constructor(config: NetvisorConfig, { clock, log, transport }: TargetPorts) {
     this.#config = config;
     this.#clock = clock;
     this.#log = log;

@@ -5,20 +5,21 @@ import type { ErpEntry } from '../../erp-entry.ts';
 import type { CheckPlan, ErpBooks, ErpPeriods, ErpTarget, RequestOptions, WriteOptions } from '../../port.ts';
 import type { ErpApi, Fault, ResolvedEntry } from '../api/erp-api.ts';
 import { idOf, readAs, writtenAs } from '../api/form.ts';
+import type { TargetPorts } from '../api/http.ts';
 import { partsOf } from '../api/pages.ts';
 import { SummedBooks } from '../api/summed-books.ts';
 import { ApiTarget } from '../api/target.ts';
 import type { Xml, XmlElement } from '../api/xml.ts';
 import { mostInvalidated, netvisorCapabilities } from './capabilities.ts';
 import { NetvisorChecks } from './check.ts';
-import { insertedId, NetvisorConnection, type NetvisorPorts } from './connection.ts';
+import { insertedId, NetvisorConnection } from './connection.ts';
 import { NetvisorNames, type NetvisorRecords } from './names.ts';
 import { periodsIn } from './periods.ts';
 import { NetvisorReader, voucherPages } from './read.ts';
 import { toVoucher, voucherText } from './vouchers.ts';
 
 /** Opens the target for a company in Netvisor. It sends no request yet. */
-export function openNetvisor(config: NetvisorConfig, ports: NetvisorPorts): ErpTarget {
+export function openNetvisor(config: NetvisorConfig, ports: TargetPorts): ErpTarget {
   return new ApiTarget(companyOf(config), new NetvisorApi(config, ports));
 }
 
@@ -30,7 +31,7 @@ class NetvisorApi implements ErpApi<NetvisorRecords> {
   readonly books: ErpBooks;
   readonly #connection: NetvisorConnection;
 
-  constructor(config: NetvisorConfig, ports: NetvisorPorts) {
+  constructor(config: NetvisorConfig, ports: TargetPorts) {
     const connection = new NetvisorConnection(config, ports);
     this.#connection = connection;
     this.records = new NetvisorNames(connection, ports.clock);

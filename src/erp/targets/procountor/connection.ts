@@ -1,5 +1,4 @@
 import type { ProcountorConfig } from '../../../config/erp.ts';
-import type { Clock } from '../../../domain/clock.ts';
 import { keepSecret } from '../../../domain/redact.ts';
 import { isJsonObject, type JsonValue, stringifyJson } from '../../../records/json.ts';
 import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
@@ -15,9 +14,11 @@ import {
   answerTo,
   ErpHttp,
   type ErpRequest,
+  type ErpTransport,
   type Outcome,
   pageError,
   resultOf,
+  type TargetPorts,
   valueIn,
   withRetry,
 } from '../api/http.ts';
@@ -27,15 +28,6 @@ const erp = 'Procountor';
 const success = 200;
 const noContent = 204;
 const notFound = 404;
-
-/** Sends requests to Procountor: over HTTP, or to a fake server in tests. */
-export type ProcountorTransport = Pick<ErpHttp, 'send' | 'close'>;
-
-export interface ProcountorPorts {
-  clock: Clock;
-  log: Logger;
-  transport?: ProcountorTransport;
-}
 
 export interface ProcountorCall {
   access: Access;
@@ -52,11 +44,11 @@ export interface ProcountorCall {
 export class ProcountorConnection {
   readonly #config: ProcountorConfig;
   readonly #log: Logger;
-  readonly #http: ProcountorTransport;
+  readonly #http: ErpTransport;
   readonly #credentials: Credentials;
   #company: { id: string; currency: string } | null = null;
 
-  constructor(config: ProcountorConfig, { clock, log, transport }: ProcountorPorts) {
+  constructor(config: ProcountorConfig, { clock, log, transport }: TargetPorts) {
     this.#config = config;
     this.#log = log;
     const { user: clientId, clientSecret, password: apiKey } = config;

@@ -5,17 +5,18 @@ import type { ErpEntry } from '../../erp-entry.ts';
 import type { CheckPlan, ErpBooks, ErpPeriods, ErpTarget, RequestOptions } from '../../port.ts';
 import type { ErpApi, Fault, ResolvedEntry } from '../api/erp-api.ts';
 import { asId, asList, asRecord, asText, idOf, readAs, writtenAs } from '../api/form.ts';
+import type { TargetPorts } from '../api/http.ts';
 import { ApiTarget } from '../api/target.ts';
 import { procountorBooks } from './books.ts';
 import { procountorCapabilities } from './capabilities.ts';
 import { ProcountorChecks } from './check.ts';
-import { ProcountorConnection, type ProcountorPorts } from './connection.ts';
+import { ProcountorConnection } from './connection.ts';
 import { ProcountorNames, type ProcountorRecords } from './names.ts';
 import { ProcountorReader } from './read.ts';
 import { receiptName, toReceipt } from './receipts.ts';
 
 /** Opens the target for a company in Procountor. It sends no request yet. */
-export function openProcountor(config: ProcountorConfig, ports: ProcountorPorts): ErpTarget {
+export function openProcountor(config: ProcountorConfig, ports: TargetPorts): ErpTarget {
   return new ApiTarget(companyOf(config), new ProcountorApi(config, ports));
 }
 
@@ -27,7 +28,7 @@ class ProcountorApi implements ErpApi<ProcountorRecords> {
   readonly books: ErpBooks;
   readonly #connection: ProcountorConnection;
 
-  constructor(config: ProcountorConfig, ports: ProcountorPorts) {
+  constructor(config: ProcountorConfig, ports: TargetPorts) {
     this.#connection = new ProcountorConnection(config, ports);
     this.records = new ProcountorNames(this.#connection, ports.clock);
     this.reader = new ProcountorReader(this.#connection, this.records);

@@ -1,5 +1,4 @@
 import type { XeroConfig } from '../../../config/erp.ts';
-import type { Clock } from '../../../domain/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from '../../../records/json.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import { type LoginPorts, openLogin } from '../../login/server.ts';
@@ -14,9 +13,11 @@ import {
   answerTo,
   ErpHttp,
   type ErpRequest,
+  type ErpTransport,
   type Outcome,
   pageError,
   resultOf,
+  type TargetPorts,
   valueIn,
   withRetry,
 } from '../api/http.ts';
@@ -28,13 +29,7 @@ import { messagesIn, recordsIn } from './wire.ts';
 const erp = 'Xero';
 const api = '/api.xro/2.0';
 
-/** Sends requests to Xero: over HTTP, or to a fake server in tests. */
-export type XeroTransport = Pick<ErpHttp, 'send' | 'close'>;
-
-export interface XeroPorts {
-  clock: Clock;
-  log: Logger;
-  transport?: XeroTransport;
+export interface XeroPorts extends TargetPorts {
   /** Absent in tests of custom connections. */
   logins?: Pick<LoginPorts, 'db' | 'keys'>;
 }
@@ -53,7 +48,7 @@ export class XeroConnection {
   readonly limitsLeft = new LimitsLeft(xeroCapabilities.pace);
   readonly #config: XeroConfig;
   readonly #log: Logger;
-  readonly #transports: { http: XeroTransport; identity: XeroTransport };
+  readonly #transports: { http: ErpTransport; identity: ErpTransport };
   readonly #credentials: Credentials;
   #tenant: string | null = null;
   #organisation: { currency: string; isSandbox: boolean } | null = null;
