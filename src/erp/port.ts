@@ -100,7 +100,7 @@ export interface IdentifiedCompany extends CompanyRef {
   isSandbox?: boolean;
 }
 
-/** What is left of a limit in `capabilities.pace`. */
+/** The number of requests that an ERP still allows under a limit in `capabilities.pace`. */
 export interface LimitLeft {
   perSeconds: number;
   left: number;

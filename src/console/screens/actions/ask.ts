@@ -11,8 +11,8 @@ const longestReason = 1000;
 
 /**
  * Asks for the action of a form with the fields `shown`, `form` and `reason`, and leads to its page. `again` shows the form with
- * its fault and status. `present` is the hash of the present effect, if the console can tell it: a form that shows another one is
- * answered at once. The daemon compares the effect with `shown` when it performs the action.
+ * its fault and status. `present` is the hash of the present effect, if the console can compute it. A form that shows another effect
+ * is answered at once. The daemon compares the effect with `shown` when it performs the action.
  */
 export async function askByForm(
   { db, form, installation, session }: InstallationRequest,
