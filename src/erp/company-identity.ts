@@ -54,7 +54,7 @@ export function answeredCompany(
   request: RequestOptions,
 ): Promise<IdentifiedCompany> {
   const identify = target.identify?.bind(target);
-  return identify ? pace.run(request, () => identify(request)) : Promise.resolve(target.company);
+  return identify ? pace.run(request, identify) : Promise.resolve(target.company);
 }
 
 const shape = { company: text, kind: text, url: text, id: text, is_in_use: bool };

@@ -6,7 +6,7 @@ import { unlessAborted } from '../domain/concurrency.ts';
 import { paceTexts } from '../texts/errors/deliveries.ts';
 import type { Capabilities } from './capabilities.ts';
 import { companyKey } from './entry-key.ts';
-import { type Allowance, noteStated, type Refused, takeRequest } from './pace-count.ts';
+import { type Allowance, noteStated, type Refused, refusedBy, takeRequest } from './pace-count.ts';
 import { ErpError, type ErpTarget, type LimitLeft, type RequestOptions } from './port.ts';
 
 /**
@@ -23,6 +23,8 @@ const booksShare = 0.5;
 /** The rest of such a limit is for look-ups. Without them, the outcome of a request without an answer stays unknown. */
 const writesShare = 0.9;
 const daySeconds = 86_400;
+/** The requests of a batch up to its last writing one: company, search, look-up, periods, names, create, read, post. */
+const batchRequests = 12;
 
 /** A request would wait for a limit longer than a request may wait. */
 export class PaceExceeded extends ErpError {
@@ -76,29 +78,49 @@ export class Pace {
   }
 
   /**
-   * Runs a request when its turn comes. If its signal aborts, the request leaves the queue or is aborted. Throws
-   * PaceExceeded if a limit would make the request wait for longer than `longestWaitMs`.
+   * Runs a request when its turn comes; `send` may send several, which it counts. If the signal aborts, the request
+   * leaves the queue or is aborted. Throws PaceExceeded if a limit would make the request wait for longer than
+   * `longestWaitMs`.
    */
-  run<Result>(request: RequestOptions, send: () => Promise<Result>): Promise<Result> {
+  run<Options extends RequestOptions, Result>(
+    request: Options,
+    send: (counted: Options) => Promise<Result>,
+  ): Promise<Result> {
     return this.#run(request, request.priority === erpPriorities.books ? booksShare : 1, send);
   }
 
   /** Like `run`, for a request that writes: it leaves a part of a day's limit to look-ups. */
-  write<Result>(request: RequestOptions, send: () => Promise<Result>): Promise<Result> {
+  write<Options extends RequestOptions, Result>(
+    request: Options,
+    send: (counted: Options) => Promise<Result>,
+  ): Promise<Result> {
     return this.#run(request, writesShare, send);
   }
 
-  async #run<Result>(
-    { signal, priority }: RequestOptions,
+  /**
+   * Throws PaceExceeded if the look-ups and writes of a batch do not fit into a limit per day. Its look-ups would use up
+   * what the writes then lack.
+   */
+  async roomForBatch(): Promise<void> {
+    const { limits } = partOf(this.#allowance, writesShare);
+    const daily = limits.filter(({ perSeconds }) => perSeconds >= daySeconds);
+    if (daily.length === 0) return;
+    const least = daily.map((limit) => ({ ...limit, n: Math.max(1, limit.n - batchRequests + 1) }));
+    const refused = await refusedBy(this.#db, this.#company, { limits: least, errors: null });
+    if (refused !== null && refused.waitMs > longestWaitMs) throw new PaceExceeded(refused.waitMs, refused.which);
+  }
+
+  async #run<Options extends RequestOptions, Result>(
+    request: Options,
     share: number,
-    send: () => Promise<Result>,
+    send: (counted: Options) => Promise<Result>,
   ): Promise<Result> {
     for (;;) {
-      const turn = await this.#turn({ signal, priority }, share, send);
+      const turn = await this.#turn(request, share, send);
       if ('result' in turn) return turn.result;
       if (turn.waitMs > longestWaitMs) throw new PaceExceeded(turn.waitMs, turn.which);
       // The request waits outside the queue, so that more urgent requests can overtake it.
-      await this.#clock.sleep(turn.waitMs, signal);
+      await this.#clock.sleep(turn.waitMs, request.signal);
     }
   }
 
@@ -107,25 +129,30 @@ export class Pace {
     return this.#limiter.counts().QUEUED ?? 0;
   }
 
-  async #turn<Result>(
-    { signal, priority }: RequestOptions,
+  async #turn<Options extends RequestOptions, Result>(
+    request: Options,
     share: number,
-    send: () => Promise<Result>,
+    send: (counted: Options) => Promise<Result>,
   ): Promise<{ result: Result } | Refused> {
+    const { signal, priority } = request;
     signal.throwIfAborted();
     const job = this.#limiter.schedule({ priority, id: nextJobId() }, async () => {
       // A request that was aborted while it waited gives its turn to the next one.
       signal.throwIfAborted();
       const taken = await this.#take(share);
       if (!('requestId' in taken)) return taken;
+      let requests = 0;
+      const sent = () => {
+        requests += 1;
+      };
       let isError = false;
       try {
-        return { result: await send() };
+        return { result: await send({ ...request, sent }) };
       } catch (error) {
         isError = isAnsweredError(error);
         throw error;
       } finally {
-        await this.#noteEnd(taken.requestId, isError);
+        await this.#noteEnd(taken.requestId, requests, isError);
       }
     });
     return unlessAborted(job, signal);
@@ -139,13 +166,13 @@ export class Pace {
   }
 
   /**
-   * The ERP counts a request when it arrives, and at the latest when it answers. So this limit counts the request from
-   * its end. If the update fails, the request counts from when it was taken.
+   * The ERP counts a request when it arrives, and at the latest when it answers. So this limit counts the requests of a
+   * call from its end. If the update fails, one request counts from when the call was taken.
    */
-  async #noteEnd(requestId: number | null, isError: boolean): Promise<void> {
+  async #noteEnd(requestId: number | null, requests: number, isError: boolean): Promise<void> {
     if (requestId === null) return;
-    const ended = 'update erp_request set sent_at = clock_timestamp(), is_error = ? where id = ?';
-    await execute(this.#db, ended, [isError, requestId]).catch(() => undefined);
+    const ended = 'update erp_request set sent_at = clock_timestamp(), weight = ?, is_error = ? where id = ?';
+    await execute(this.#db, ended, [requests, isError, requestId]).catch(() => undefined);
     const stated = this.#limitsLeft();
     if (stated.length === 0) return;
     const { limits } = this.#allowance;
@@ -196,27 +223,29 @@ export function pacedTarget(target: ErpTarget, ports: PacePorts): ErpTarget {
   return {
     capabilities: target.capabilities,
     company: target.company,
-    ...(identify && { identify: (request) => pace.run(request, () => identify(request)) }),
-    find: (keys, request) => pace.run(request, () => target.find(keys, request)),
-    keyed: (which, request) => pace.run(request, () => target.keyed(which, request)),
-    create: (entries, request) => pace.write(request, () => target.create(entries, request)),
-    post: (ids, request) => pace.write(request, () => target.post(ids, request)),
-    withdrawDrafts: (ids, request) => pace.run(request, () => target.withdrawDrafts(ids, request)),
-    read: (ids, request, only) => pace.run(request, () => target.read(ids, request, only)),
-    periods: (request) => pace.run(request, () => target.periods(request)),
+    ...(identify && { identify: (request) => pace.run(request, identify) }),
+    find: (keys, request) => pace.run(request, (counted) => target.find(keys, counted)),
+    keyed: (which, request) => pace.run(request, (counted) => target.keyed(which, counted)),
+    create: (entries, request) => pace.write(request, (counted) => target.create(entries, counted)),
+    post: (ids, request) => pace.write(request, (counted) => target.post(ids, counted)),
+    withdrawDrafts: (ids, request) => pace.run(request, (counted) => target.withdrawDrafts(ids, counted)),
+    read: (ids, request, only) => pace.run(request, (counted) => target.read(ids, counted, only)),
+    periods: (request) => pace.run(request, (counted) => target.periods(counted)),
     ...(matching && {
       matching: {
-        match: (groups, request) => pace.write(request, () => matching.match(groups, request)),
-        unmatch: (groups, request) => pace.write(request, () => matching.unmatch(groups, request)),
-        ...(unmatchable && { unmatchable: (codes, request) => pace.run(request, () => unmatchable(codes, request)) }),
+        match: (groups, request) => pace.write(request, (counted) => matching.match(groups, counted)),
+        unmatch: (groups, request) => pace.write(request, (counted) => matching.unmatch(groups, counted)),
+        ...(unmatchable && {
+          unmatchable: (codes, request) => pace.run(request, (counted) => unmatchable(codes, counted)),
+        }),
       },
     }),
     ...(describe && { describe }),
     ...(books && {
       books: {
-        balances: (range, request) => pace.run(request, () => books.balances(range, request)),
-        entries: (which, request) => pacedPages(pace, books.entries(which, request), request),
-        ...(copies && { copies: (which, request) => pacedPages(pace, copies(which, request), request) }),
+        balances: (range, request) => pace.run(request, (counted) => books.balances(range, counted)),
+        entries: (which, request) => pacedPages(pace, (counted) => books.entries(which, counted), request),
+        ...(copies && { copies: (which, request) => pacedPages(pace, (counted) => copies(which, counted), request) }),
       },
     }),
     check: (plan, request) => target.check(plan, request),
@@ -227,13 +256,17 @@ export function pacedTarget(target: ErpTarget, ports: PacePorts): ErpTarget {
 /** Requests the pages one at a time, each at the company's pace. */
 async function* pacedPages<Page>(
   pace: Pace,
-  pages: AsyncIterable<Page>,
+  pages: (counted: RequestOptions) => AsyncIterable<Page>,
   request: RequestOptions,
 ): AsyncGenerator<Page> {
-  const reading = pages[Symbol.asyncIterator]();
+  let counting: RequestOptions = request;
+  const reading = pages({ ...request, sent: () => counting.sent?.() })[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const next = await pace.run(request, () => reading.next());
+      const next = await pace.run(request, (counted) => {
+        counting = counted;
+        return reading.next();
+      });
       if (next.done) return;
       yield next.value;
     }

@@ -13,7 +13,7 @@ export interface Refused {
 export interface Count {
   n: number;
   perSeconds: number;
-  /** What one request costs. */
+  /** What one request costs, in units of the limit. */
   weight: number;
 }
 
@@ -26,17 +26,12 @@ export interface Allowance {
 export async function takeRequest(
   trx: Connection,
   company: string,
-  { limits, errors }: Allowance,
+  allowance: Allowance,
 ): Promise<{ requestId: number } | Refused> {
   await lockCount(trx, company);
-  for (const { n, perSeconds } of limits) {
-    const waitMs = await waitFor(trx, company, n, perSeconds, false);
-    if (waitMs !== null) return { waitMs, which: 'requests' };
-  }
-  if (errors !== null) {
-    const waitMs = await waitFor(trx, company, errors.n, errors.perSeconds, true);
-    if (waitMs !== null) return { waitMs, which: 'errors' };
-  }
+  const refused = await refusedBy(trx, company, allowance);
+  if (refused !== null) return refused;
+  const { limits, errors } = allowance;
   const longest = Math.max(...limits.map(({ perSeconds }) => perSeconds), errors?.perSeconds ?? 0);
   const { id } = await row(
     trx,
@@ -53,6 +48,23 @@ export async function takeRequest(
     [company, longest],
   );
   return { requestId: id };
+}
+
+/** The limit that a request would exceed, and how long to wait; null if there is none. */
+export async function refusedBy(
+  db: Connection,
+  company: string,
+  { limits, errors }: Allowance,
+): Promise<Refused | null> {
+  for (const { n, perSeconds } of limits) {
+    const waitMs = await waitFor(db, company, n, perSeconds, false);
+    if (waitMs !== null) return { waitMs, which: 'requests' };
+  }
+  if (errors !== null) {
+    const waitMs = await waitFor(db, company, errors.n, errors.perSeconds, true);
+    if (waitMs !== null) return { waitMs, which: 'errors' };
+  }
+  return null;
 }
 
 async function lockCount(trx: Connection, company: string): Promise<void> {
@@ -77,9 +89,9 @@ export async function noteStated(
     await execute(
       trx,
       `insert into erp_request (company, weight, per_seconds)
-       select ?, ?::int - count(*)::int, ? from erp_request
+       select ?, ?::int - coalesce(sum(weight), 0)::int, ? from erp_request
        where company = ? and per_seconds is null and sent_at > clock_timestamp() - make_interval(secs => ?)
-       having ?::int > count(*)`,
+       having ?::int > coalesce(sum(weight), 0)`,
       [
         ...[company, limit.n - Math.floor(left / limit.weight), perSeconds],
         ...[company, perSeconds, limit.n - Math.floor(left / limit.weight)],
@@ -93,18 +105,18 @@ export async function noteStated(
  * are.
  */
 async function waitFor(
-  trx: Connection,
+  db: Connection,
   company: string,
   n: number,
   perSeconds: number,
   isError: boolean,
 ): Promise<number | null> {
   const nth = await maybeRow(
-    trx,
+    db,
     { wait_ms: nullable(integer) },
     `select ceil(extract(epoch from sent_at + make_interval(secs => ?) - clock_timestamp()) * 1000)::bigint as wait_ms
      from (
-       select sent_at, sum(weight) over (order by sent_at desc, id) as up_to_here from erp_request
+       select sent_at, sum(${isError ? '1' : 'weight'}) over (order by sent_at desc, id) as up_to_here from erp_request
        where company = ? and sent_at > clock_timestamp() - make_interval(secs => ?)
          and ${isError ? 'is_error' : '(per_seconds is null or per_seconds = ?)'}) as counted
      where up_to_here >= ? order by sent_at desc limit 1`,

@@ -147,6 +147,8 @@ export interface KeyedPage {
 export interface RequestOptions {
   signal: AbortSignal;
   priority: number;
+  /** A target calls this for each request to the ERP. Limits count these calls. */
+  sent?(): void;
 }
 
 export interface WriteOptions extends RequestOptions {

@@ -10,7 +10,7 @@ import type { Capabilities } from '../../src/erp/capabilities.ts';
 import { companyKey, entryKey } from '../../src/erp/entry-key.ts';
 import { erpPriorities, Pace, PaceExceeded } from '../../src/erp/erp-pace.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
-import { ErpError } from '../../src/erp/port.ts';
+import { ErpError, type RequestOptions } from '../../src/erp/port.ts';
 import { loadUnits } from '../../src/ledger/general-ledger.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
@@ -37,7 +37,10 @@ const limited = (n: number, perSeconds: number, weight = 1): Capabilities['pace'
 const paceOf = (pace: Capabilities['pace'], process: Db = db) =>
   new Pace({ db: process, clock: systemClock }, company, { capabilities: { pace } });
 const request = (priority = 5, signal = new AbortController().signal) => ({ priority, signal });
-const done = async () => 'done';
+const done = async ({ sent }: RequestOptions) => {
+  sent?.();
+  return 'done';
+};
 
 /** Requests that the test answers when it chooses. */
 function held() {
@@ -285,10 +288,52 @@ describe('a limit', () => {
     expect(await pace.run(request(), done)).toBe('done');
   });
 
+  it('counts the requests that a call has sent, also none', async () => {
+    const pace = paceOf(limited(10, 600));
+    const sending = (n: number) => async (counted: RequestOptions) => {
+      for (let sent = 0; sent < n; sent++) counted.sent?.();
+    };
+    for (const n of [0, 4, 0, 5]) await pace.run(request(), sending(n));
+    await pace.run(request(), sending(1));
+    await expect(pace.run(request(), sending(0))).rejects.toThrow(PaceExceeded);
+  });
+
   it('that does not exist costs no statement', async () => {
     await spend(paceOf(unlimited), 2);
     expect(await query(db, 'select from erp_request where company = ?', [company])).toEqual([]);
   });
+});
+
+it('near a limit per day, a batch waits until its look-ups and writes fit', async () => {
+  await truncate();
+  const perDay = 20;
+  const target = new ScriptedTarget(capabilitiesWith({ pace: limited(perDay, 86_400) }));
+  const ids = await db.transaction((trx) =>
+    appendEntries(trx, 1, [payment(1), payment(2)], { decimals: 2, windowId: null }),
+  );
+  const of = companyKey(target.company);
+  await db.transaction((trx) =>
+    enqueueUnits(trx, { installation: 1, databaseId, company: of, from: null, auto: true }),
+  );
+  // The limit is used up, and one request an hour becomes free.
+  await execute(
+    db,
+    `insert into erp_request (company, weight, sent_at)
+     select ?, 1, clock_timestamp() - make_interval(hours => 23 - n) from generate_series(0, ?) n`,
+    [of, perDay - 1],
+  );
+  let hours = 0;
+  for (; hours < 24 && target.posted.length < ids.length; hours++) {
+    await execute(db, `update erp_request set sent_at = sent_at - interval '1 hour'`);
+    await execute(db, `update erp_company set not_before = not_before - interval '1 hour'`);
+    const before = target.sent.length + target.looks;
+    const { waitingFor } = await runSlice(db, target);
+    if (target.posted.length > 0) break;
+    expect(waitingFor).toMatchObject({ code: 'erp_limit_spent' });
+    expect(target.sent.length + target.looks).toBe(before);
+  }
+  expect(target.posted).toEqual(ids.map((id) => entryKey(databaseId, id)));
+  expect(hours).toBeLessThan(18);
 });
 
 it('a process that is killed during a request leaves its count, and its units to look up', async () => {

@@ -44,17 +44,18 @@ export class ScriptedTarget implements ErpTarget {
     this.capabilities = capabilities;
   }
 
-  find(keys: readonly KeyToFind[], _: RequestOptions) {
+  find(keys: readonly KeyToFind[], request: RequestOptions) {
     const wanted = keys.map(({ key }) => key);
     this.searched.push(keys);
-    return this.#request('find', wanted, null, () => ({
+    return this.#request('find', wanted, request, null, () => ({
       found: this.held.filter(({ key }) => wanted.includes(key ?? '')).map((entry) => ({ ...entry })),
       isComplete: this.isComplete,
     }));
   }
 
   /** These requests are not recorded in `sent`; the tests of claims cover them. */
-  async keyed({ installation, after }: KeyedQuery, _: RequestOptions): Promise<KeyedPage> {
+  async keyed({ installation, after }: KeyedQuery, { sent }: RequestOptions): Promise<KeyedPage> {
+    sent?.();
     this.looks += 1;
     const entries = this.held
       .filter(({ description, key }) => key !== null && description.startsWith(`${installation}/`))
@@ -66,24 +67,25 @@ export class ScriptedTarget implements ErpTarget {
       : { entries: [], next: null, isComplete: this.isComplete };
   }
 
-  create(entries: readonly ErpEntry[], { attemptId }: WriteOptions) {
+  create(entries: readonly ErpEntry[], request: WriteOptions) {
     const keys = entries.map(({ key }) => key);
     return this.#request(
       'create',
       keys,
-      attemptId,
+      request,
+      request.attemptId,
       () => new Map(entries.map((entry) => [entry.key, this.#add(entry)])),
     );
   }
 
-  post(ids: readonly string[], { attemptId }: WriteOptions) {
-    return this.#request('post', this.#keysOf(ids), attemptId, () => {
+  post(ids: readonly string[], request: WriteOptions) {
+    return this.#request('post', this.#keysOf(ids), request, request.attemptId, () => {
       for (const entry of this.held) if (ids.includes(entry.id)) Object.assign(entry, this.#posted());
     });
   }
 
-  withdrawDrafts(ids: readonly string[], { attemptId }: WriteOptions) {
-    return this.#request('withdrawDrafts', this.#keysOf(ids), attemptId, () => {
+  withdrawDrafts(ids: readonly string[], request: WriteOptions) {
+    return this.#request('withdrawDrafts', this.#keysOf(ids), request, request.attemptId, () => {
       for (const id of ids) {
         const at = this.held.findIndex((entry) => entry.id === id && entry.state === 'draft');
         if (at !== -1) this.held.splice(at, 1);
@@ -91,14 +93,14 @@ export class ScriptedTarget implements ErpTarget {
     });
   }
 
-  read(ids: readonly string[], _: RequestOptions) {
-    return this.#request('read', this.#keysOf(ids), null, () =>
+  read(ids: readonly string[], request: RequestOptions) {
+    return this.#request('read', this.#keysOf(ids), request, null, () =>
       this.held.filter(({ id }) => ids.includes(id)).map((entry) => ({ ...entry })),
     );
   }
 
-  periods(_: RequestOptions) {
-    return this.#request('periods', [], null, () => this.openPeriods);
+  periods(request: RequestOptions) {
+    return this.#request('periods', [], request, null, () => this.openPeriods);
   }
 
   async *check() {}
@@ -159,7 +161,14 @@ export class ScriptedTarget implements ErpTarget {
     return ids.map((id) => this.held.find((entry) => entry.id === id)?.key ?? id);
   }
 
-  async #request<Result>(kind: Kind, keys: string[], attemptId: string | null, effect: () => Result): Promise<Result> {
+  async #request<Result>(
+    kind: Kind,
+    keys: string[],
+    { sent }: RequestOptions,
+    attemptId: string | null,
+    effect: () => Result,
+  ): Promise<Result> {
+    sent?.();
     const request = { kind, keys, attemptId };
     this.sent.push(request);
     await this.before(request);

@@ -36,6 +36,13 @@ export async function checkClaim(
   { isSending }: { isSending: boolean },
 ): Promise<ClaimVerdict> {
   const { db, lease, installation, strategy, clock, searches, target, databaseId } = context;
+  const requests = new Requests(context);
+  try {
+    if (isSending) await requests.roomForBatch();
+  } catch (error) {
+    if (error instanceof Stopped) return { is: 'again' };
+    throw error;
+  }
   // An ERP without look-up does not show who made an entry.
   if (strategy.afterDoubt !== 'look_up')
     return { is: 'clear', mostEntries: strategy.batchEntries, looksUpFirst: false };
@@ -53,7 +60,6 @@ export async function checkClaim(
   const searchedAt = searches.get(name) ?? Number.NEGATIVE_INFINITY;
   const isDue = !isClaimed || clock.elapsed() - searchedAt >= searchAgainMs;
   if (isDue && (isSending || isFirstInErp)) {
-    const requests = new Requests(context);
     try {
       const isComplete = await searchForeign(
         {

@@ -69,10 +69,18 @@ export class Requests {
   async ask<Result>(send: (request: RequestOptions) => Promise<Result>): Promise<Result> {
     const { pace, signal, priority } = this.#to;
     try {
-      return await pace.run({ signal, priority }, () => send({ signal, priority }));
+      return await pace.run({ signal, priority }, send);
     } catch (error) {
-      if (!(error instanceof ErpError) || signal.aborted) throw error;
-      return await this.stopFor(error, error.retryAfterMs ?? restMs(this.#failures + 1));
+      return await this.#stopFor(error);
+    }
+  }
+
+  /** Throws Stopped if a limit has no room for the look-ups and writes of a batch. */
+  async roomForBatch(): Promise<void> {
+    try {
+      await this.#to.pace.roomForBatch();
+    } catch (error) {
+      await this.#stopFor(error);
     }
   }
 
@@ -84,10 +92,10 @@ export class Requests {
     send: (request: RequestOptions) => Promise<Result>,
   ): Promise<Result | null> {
     const { signal: outer } = this.#to;
-    return this.ask(async ({ signal, priority }) => {
+    return this.ask(async ({ signal, ...request }) => {
       const limit = AbortSignal.timeout(withinMs);
       try {
-        return await send({ signal: AbortSignal.any([signal, limit]), priority });
+        return await send({ ...request, signal: AbortSignal.any([signal, limit]) });
       } catch (error) {
         outer.throwIfAborted();
         const isSilent = error instanceof ErpError && error.means === 'doubt' && error.problem === null;
@@ -142,7 +150,7 @@ export class Requests {
     const { db, installation, lease, pace, clock, signal, priority } = this.#to;
     let noted: readonly Item[] = items;
     try {
-      return await pace.write({ signal, priority }, async () => {
+      return await pace.write({ signal, priority }, async (request) => {
         const wanted = items.map(({ unit }) => unit.unit_id);
         const beforeMs = clock.elapsed();
         const sending = await underLease(db, lease, (trx) =>
@@ -158,13 +166,18 @@ export class Requests {
         // that starts now.
         if (clock.elapsed() - beforeMs > leaseSeconds(lease) * 1000) throw new LeaseLost(lease);
         // The id matches the units that are sent, since some may have been excluded meanwhile.
-        const result = await send(noted, { signal, priority, attemptId: attemptIdFor(noted) });
+        const result = await send(noted, { ...request, attemptId: attemptIdFor(noted) });
         return { result, items: noted };
       });
     } catch (error) {
       if (!(error instanceof ErpError) || signal.aborted) throw error;
       return { error, items: noted };
     }
+  }
+
+  async #stopFor(error: unknown): Promise<never> {
+    if (!(error instanceof ErpError) || this.#to.signal.aborted) throw error;
+    return this.stopFor(error, error.retryAfterMs ?? restMs(this.#failures + 1));
   }
 
   /** Records a failed request to the company and how long to wait, and throws Stopped. */

@@ -203,7 +203,7 @@ class Matcher {
     const ask = this.#matching.unmatchable?.bind(this.#matching);
     if (accounts.size === 0 || ask === undefined) return [...items];
     const request = { signal, priority: erpPriorities.review };
-    const without = await this.#pace.run(request, () => ask(accounts, request));
+    const without = await this.#pace.run(request, (counted) => ask(accounts, counted));
     return items.map((item) =>
       isPrepayment(item) ? { ...item, lines: item.lines.filter(({ account }) => !without.has(account)) } : item,
     );
@@ -216,7 +216,7 @@ class Matcher {
     const found = new Map<string, FoundEntry>();
     for (let from = 0; from < ids.length; from += entriesPerRead) {
       const wanted = ids.slice(from, from + entriesPerRead);
-      const page = await this.#pace.run(request, () => this.#ports.target.read(wanted, request, { accounts }));
+      const page = await this.#pace.run(request, (counted) => this.#ports.target.read(wanted, counted, { accounts }));
       for (const entry of page) found.set(entry.id, entry);
     }
     return found;
@@ -228,9 +228,9 @@ class Matcher {
     send: (request: WriteOptions) => Promise<void>,
   ): Promise<void> {
     const request = { signal, priority: erpPriorities.review, attemptId: randomUUID() };
-    await this.#pace.run(request, async () => {
+    await this.#pace.run(request, async (counted) => {
       if (!(await renewLease(this.#ports.db, lease))) throw new LeaseLost(lease);
-      await send(request);
+      await send(counted);
     });
   }
 

@@ -217,7 +217,8 @@ export class FakeTarget implements ErpTarget {
   }
 
   /** Sends a request. Throws if no answer came. */
-  async #call(request: ServerRequest, { signal }: RequestOptions): Promise<Answer> {
+  async #call(request: ServerRequest, { signal, sent }: RequestOptions): Promise<Answer> {
+    sent?.();
     const { life } = this.#options;
     const doing = `${request.kind} of ${keysOf(request, this.#server).length}`;
     await life.step(`before ${doing}`, false);

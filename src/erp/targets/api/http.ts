@@ -150,8 +150,9 @@ export async function answerTo(
   transport: Pick<ErpHttp, 'send'>,
   access: Access,
   sent: ErpRequest,
-  request: Pick<RequestOptions, 'signal'>,
+  request: Pick<RequestOptions, 'signal' | 'sent'>,
 ): Promise<Answer> {
+  request.sent?.();
   try {
     return await transport.send(sent, request);
   } catch (error) {

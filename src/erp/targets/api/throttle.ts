@@ -3,8 +3,8 @@ import type { Capabilities } from '../../capabilities.ts';
 import type { RequestOptions } from '../../port.ts';
 
 /**
- * Spaces the requests of a target that sends several for one call. The pace of the company counts calls
- * (src/erp/erp-pace.ts).
+ * Spaces the requests of a target that sends several for one call. The pace of the company counts them
+ * when the call ends (src/erp/erp-pace.ts).
  */
 export class Throttle {
   readonly #clock: Clock;
