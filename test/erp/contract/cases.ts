@@ -5,14 +5,19 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { Rng } from '../../../sandbox/src/rng.ts';
 import type { InstallationConfig } from '../../../src/config/load-config.ts';
+import { transactionsOf } from '../../../src/db/lease.ts';
 import type { Db } from '../../../src/db/pool.ts';
+import type { Clock } from '../../../src/domain/clock.ts';
+import type { DraftEntry } from '../../../src/domain/entry.ts';
 import { Money, sum } from '../../../src/domain/money.ts';
 import type { Capabilities } from '../../../src/erp/capabilities.ts';
 import { adoptForeign, recordSearch } from '../../../src/erp/claims/claim-store.ts';
 import { companyKeyOf } from '../../../src/erp/company.ts';
-import { openDelivery } from '../../../src/erp/delivery.ts';
+import { type Delivery, openDelivery } from '../../../src/erp/delivery.ts';
 import { retryUnits } from '../../../src/erp/outbox/state.ts';
 import type { ErpTarget } from '../../../src/erp/port.ts';
+import { appendEntries } from '../../../src/ledger/journal/append-entries.ts';
+import { summariseDays } from '../../../src/ledger/summaries/summarise.ts';
 import { draft } from '../../ledger/drafts.ts';
 import { append, type PlannedEntry, plan } from '../../simulator/delivery/plan.ts';
 import { query } from '../../support/sql.ts';
@@ -24,8 +29,8 @@ export interface HeldInErp {
   description: string;
   state: string;
   date: string;
-  /** Amounts are positive for debits. */
-  lines: { account: string; amount: Money }[];
+  /** Amounts are positive for debits. `matched`: the group of lines with which the ERP matches the line. */
+  lines: { account: string; amount: Money; matched?: string | null }[];
 }
 
 /** A company of an ERP with empty books, and the operations of a test on it. */
@@ -414,6 +419,32 @@ export class ContractDelivery {
     };
   }
 
+  /** Posts these entries, and makes the daily summaries of their days if they have that posting mode. */
+  postDrafts(drafts: DraftEntry[], postingMode: 'document' | 'daily_summary'): Promise<void> {
+    const { db, installation } = this.#subject;
+    return this.#run(async () => {
+      const options = { decimals: 2, windowId: null, postingMode };
+      await db.transaction((trx) => appendEntries(trx, installation.id, drafts, options));
+      await summariseDays(transactionsOf(db), installation.id, { before: '2026-12-31', windowId: null });
+    });
+  }
+
+  /** Runs a statement whose only parameter is the installation. */
+  async write(sql: string): Promise<void> {
+    await this.#run(() => query(this.#subject.db, sql, [this.#subject.installation.id]));
+  }
+
+  /** Matches the open items that deliveries have changed. */
+  matchItems(): Promise<void> {
+    return this.#withDelivery(async (delivery, clock) => {
+      const { installation } = this.#subject;
+      const { signal } = new AbortController();
+      // The lease of the last slice is free after the instant of its release.
+      await clock.sleep(1_000);
+      await delivery.matchItems({ installation, holder: 'contract', signal }, { longestMs: 60_000 });
+    });
+  }
+
   async #append(planned: PlannedEntry[]): Promise<PlannedEntry[]> {
     await this.#run(() => append(this.#subject.db, planned));
     return planned;
@@ -465,32 +496,38 @@ export class ContractDelivery {
   }
 
   async #deliver(slices: number): Promise<boolean> {
-    const { db, installation, time, open } = this.#subject;
-    const databaseId = this.databaseId ?? this.#subject.databaseId;
+    const { db, installation, time } = this.#subject;
     if (this.isClaimed) {
       await this.#run(() => recordSearch(db, this.#claim, { beganAt: new Date(time.nowMs), claims: true }));
     }
+    return this.#withDelivery(async (delivery, clock) => {
+      const { signal } = new AbortController();
+      await delivery.enqueue(installation);
+      for (let left = slices; left > 0; left--) {
+        const pause = (ms: number) => clock.sleep(ms, signal);
+        const { nextDueMs, waitingFor } = await delivery.slice({
+          installation,
+          holder: 'contract',
+          signal,
+          pause,
+          onProgress: () => undefined,
+        });
+        this.waitedFor = waitingFor?.code ?? null;
+        if (nextDueMs === null) return true;
+        await clock.sleep(Math.max(100, nextDueMs));
+      }
+      return false;
+    });
+  }
+
+  /** Does the work of a process that opens the target anew. */
+  async #withDelivery<Result>(work: (delivery: Delivery, clock: Clock) => Promise<Result>): Promise<Result> {
+    const { db, time, open } = this.#subject;
     const clock = time.clock();
+    const databaseId = this.databaseId ?? this.#subject.databaseId;
     const delivery = openDelivery({ db, databaseId, clock, log: silent as never, open });
-    const { signal } = new AbortController();
     try {
-      return await this.#run(async () => {
-        await delivery.enqueue(installation);
-        for (let left = slices; left > 0; left--) {
-          const pause = (ms: number) => clock.sleep(ms, signal);
-          const { nextDueMs, waitingFor } = await delivery.slice({
-            installation,
-            holder: 'contract',
-            signal,
-            pause,
-            onProgress: () => undefined,
-          });
-          this.waitedFor = waitingFor?.code ?? null;
-          if (nextDueMs === null) return true;
-          await clock.sleep(Math.max(100, nextDueMs));
-        }
-        return false;
-      });
+      return await this.#run(() => work(delivery, clock));
     } finally {
       await delivery.close();
     }

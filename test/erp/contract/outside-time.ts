@@ -11,6 +11,7 @@ export function outsideTime(target: ErpTarget, time: SimulatedTime): ErpTarget {
       end();
     }
   };
+  const { matching } = target;
   return {
     ...{ capabilities: target.capabilities, company: target.company },
     find: (keys, request) => real(() => target.find(keys, request)),
@@ -18,8 +19,16 @@ export function outsideTime(target: ErpTarget, time: SimulatedTime): ErpTarget {
     create: (entries, request) => real(() => target.create(entries, request)),
     post: (ids, request) => real(() => target.post(ids, request)),
     withdrawDrafts: (ids, request) => real(() => target.withdrawDrafts(ids, request)),
-    read: (ids, request) => real(() => target.read(ids, request)),
+    read: (ids, request, only) => real(() => target.read(ids, request, only)),
     periods: (request) => real(() => target.periods(request)),
+    ...(matching && {
+      matching: {
+        match: (groups, request) => real(() => matching.match(groups, request)),
+        unmatch: (groups, request) => real(() => matching.unmatch(groups, request)),
+        unmatchable: (accounts, request) =>
+          real(async () => (await matching.unmatchable?.(accounts, request)) ?? new Set<string>()),
+      },
+    }),
     check: (plan, request) => target.check(plan, request),
     close: () => target.close(),
   };

@@ -1,19 +1,24 @@
 import { test } from 'vitest';
 import type { Capabilities } from '../../../src/erp/capabilities.ts';
-import { ContractDelivery, type ContractSubject, contractCases } from './cases.ts';
+import { type ContractCase, ContractDelivery, type ContractSubject, contractCases } from './cases.ts';
 
 /**
  * Declares the cases as tests. `begin` makes a new company for each. Cases that do not apply are skipped with their
- * reason, and so are those in `without`. Of records with equal traits, only the first is tested. `isAlone` is true if the ERP can run only one case at
+ * reason, and so are those in `without`. `more`: cases of this ERP besides those of the contract. Of records with equal traits, only the first is tested. `isAlone` is true if the ERP can run only one case at
  * a time.
  */
 export function contractSuite(
   capabilities: Capabilities,
   begin: () => Promise<ContractSubject>,
-  { isLikeOneBefore = false, isAlone = false, without = [] as readonly string[] } = {},
+  {
+    isLikeOneBefore = false,
+    isAlone = false,
+    without = [] as readonly string[],
+    more = [] as readonly ContractCase[],
+  } = {},
 ): void {
   const declare = isAlone ? test : test.concurrent;
-  for (const [n, { name, doesNotApply, run }] of contractCases.entries()) {
+  for (const [n, { name, doesNotApply, run }] of [...contractCases, ...more].entries()) {
     if (isLikeOneBefore && n > 0) return;
     const why = without.includes(name) ? 'not with this behaviour' : doesNotApply(capabilities);
     if (why !== null) {

@@ -10,6 +10,7 @@ import { useDatabase } from '../../support/database.ts';
 import { configOf, hasTryton, openTestTryton, ports, TrytonPerson } from '../../support/tryton.ts';
 import type { ContractSubject } from './cases.ts';
 import { newCompany } from './fake.ts';
+import { matchingCases } from './matching-cases.ts';
 import { outsideTime } from './outside-time.ts';
 import { contractSuite } from './suite.ts';
 import { Troubles, troubled } from './troubled.ts';
@@ -37,6 +38,7 @@ interface TrytonLine {
   move: number;
   debit: { decimal: string };
   credit: { decimal: string };
+  reconciliation: number | null;
   'account.': { code: string };
 }
 
@@ -63,7 +65,7 @@ describe.skipIf(!hasTryton)('a real Tryton', { timeout: 120_000 }, () => {
     if ('errors' in mapping) throw new Error(mapping.errors.join('; '));
     const installation = { ...plain, mapping: mapping.mapping };
     const troubles = new Troubles();
-    const ours = ` · ${installation.id}/invoice/`;
+    const ours = ` · ${installation.id}/`;
     return {
       ...{ capabilities: trytonCapabilities, db, databaseId, installation, time, troubles },
       open: () => troubled(outsideTime(openTryton(configOf(tryton), ports), time), { troubles, time, company }),
@@ -85,15 +87,16 @@ describe.skipIf(!hasTryton)('a real Tryton', { timeout: 120_000 }, () => {
             null,
             null,
           ] as const),
-          ['move', 'debit', 'credit', 'account.code'],
+          ['move', 'debit', 'credit', 'reconciliation', 'account.code'],
         );
         return moves.map(({ id, description, state, date: { year, month, day } }) => ({
           ...{ description: description.slice(0, description.indexOf(ours)), state },
           date: new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 10),
           lines: lines
             .filter(({ move }) => move === id)
-            .map(({ debit, credit, 'account.': { code } }) => ({
+            .map(({ debit, credit, reconciliation, 'account.': { code } }) => ({
               ...{ account: code, amount: new Money(debit.decimal).minus(credit.decimal) },
+              matched: reconciliation === null ? null : String(reconciliation),
             })),
         }));
       },
@@ -137,5 +140,5 @@ describe.skipIf(!hasTryton)('a real Tryton', { timeout: 120_000 }, () => {
     await accountant.call('model.account.journal.period.reopen', journals);
   }
 
-  contractSuite(trytonCapabilities, begin, { isAlone: true });
+  contractSuite(trytonCapabilities, begin, { isAlone: true, more: matchingCases });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type DraftEntry, type LedgerEntry, reversedLines } from '../../../src/domain/entry.ts';
 import { Money } from '../../../src/domain/money.ts';
+import type { ErpEntry } from '../../../src/erp/erp-entry.ts';
 import { translate } from '../../../src/erp/translate.ts';
 import { type DraftSummary, summarise, summaryDescription, summaryId } from '../../../src/ledger/summaries/summary.ts';
 import { capabilitiesOf } from '../../erp/capabilities.ts';
@@ -21,17 +22,25 @@ function posted(entry: DraftEntry, n = 1, facts: Partial<LedgerEntry> = {}): Led
   return { ...entry, id, installation: 1, n, postingMode: 'daily_summary', ...chain, ...vat, ...facts };
 }
 
-const rates = { General: new Money('25.5'), Reduced: new Money('14') };
+const rates = { General: new Money('25.5'), Reduced: new Money('14'), Earlier: new Money('24') };
 
 /** Net and VAT per group; the receivable is their sum. Negative amounts are a credit note's. */
-function sale(id: number, department: number, groups: [keyof typeof rates, net: string, vat: string][], date = day) {
+function sale(
+  id: number,
+  department: number,
+  groups: [keyof typeof rates, net: string, vat: string][],
+  date = day,
+  isDue = true,
+) {
   const rule = groups.some(([, net]) => net.startsWith('-')) ? 'R2' : 'R1';
   const at = { departmentId: department, rule };
   const minus = (of: string) => new Money(of).negated().toFixed();
   const gross = groups.reduce((all, [, net, vat]) => all.plus(net).plus(vat), new Money(0));
   const lines = groups.flatMap(([group, net, vat]): DraftLine[] => [
     ['3000', 'revenue', minus(net), { ...at, vat: { group, rate: rates[group], base: null } }],
-    ['2939', 'vat', minus(vat), { ...at, vat: { group, rate: rates[group], base: new Money(net).abs() } }],
+    isDue
+      ? ['2939', 'vat', minus(vat), { ...at, vat: { group, rate: rates[group], base: new Money(net).abs() } }]
+      : ['2980', 'vat_not_due', minus(vat), { ...at, vat: { group, rate: rates[group], base: null } }],
   ]);
   return draft({
     ...{ kind: 'invoice', id, date: day, documentDate: date },
@@ -65,6 +74,15 @@ function prepaymentVat(rule: string, owed: string, base: string): DraftLine[] {
   return [
     ['2990', 'prepayment_vat', owed, tags(null)],
     ['2939', 'vat', new Money(owed).negated().toFixed(), tags(base)],
+  ];
+}
+
+/** The two lines of VAT that becomes due with a payment (R13). */
+function vatDue(group: keyof typeof rates, vat: string, base: string): DraftLine[] {
+  const tags = (of: Money | null) => ({ departmentId: 11, rule: 'R13', vat: { group, rate: rates[group], base: of } });
+  return [
+    ['2980', 'vat_not_due', vat, tags(null)],
+    ['2939', 'vat', new Money(vat).negated().toFixed(), tags(new Money(base))],
   ];
 }
 
@@ -117,6 +135,21 @@ function linesOf({ lines }: DraftSummary): string[] {
 const ordinary = summarise(inTime);
 const corrections = summarise(later, (date, department) => date === day && department === 11);
 const [first, second] = ordinary as [DraftSummary, DraftSummary];
+
+/** The ERP's VAT report of summaries: bases and taxes by code, credit positive. */
+function vatReport(lines: ErpEntry['lines']): Record<string, string> {
+  const sums = new Map<string, Money>();
+  for (const { side, amount, vat } of lines) {
+    if (vat === null) continue;
+    const add = (part: string, of: Money) => {
+      const key = `${vat.code} ${part}`;
+      sums.set(key, (sums.get(key) ?? new Money(0)).plus(side === 'credit' ? of : of.negated()));
+    };
+    add(vat.part, amount);
+    if (vat.base !== null) add('base', vat.base);
+  }
+  return Object.fromEntries([...sums].map(([key, of]) => [key, of.toFixed(2)]));
+}
 
 describe('a small day', () => {
   it('has one summary per department, with cash, card, prepayments, credit notes and each VAT apart', () => {
@@ -208,20 +241,69 @@ describe('a small day', () => {
       '50.20 Summary of 2026-01-15, department 11 (Card)',
       '125.50 Summary of 2026-01-15, department 11 (Card)',
     ]);
-    const sums = new Map<string, Money>();
-    for (const { side, amount, vat } of erpEntries.slice(0, 2).flatMap(({ lines }) => lines)) {
-      if (vat === null) continue;
-      const add = (part: string, of: Money) => {
-        const key = `${vat.code} ${part}`;
-        sums.set(key, (sums.get(key) ?? new Money(0)).plus(side === 'credit' ? of : of.negated()));
-      };
-      add(vat.part, amount);
-      if (vat.base !== null) add('base', vat.base);
-    }
     // 140.00 - 10.00 + 100.00 - 50.00 at 25.5 %, and 50.00 + 20.00 at 14 %.
-    expect(Object.fromEntries([...sums].map(([key, of]) => [key, of.toFixed(2)]))).toEqual({
+    expect(vatReport(erpEntries.slice(0, 2).flatMap(({ lines }) => lines))).toEqual({
       ...{ 'S25 base': '180.00', 'S25 tax': '45.90' },
       ...{ 'S14 base': '70.00', 'S14 tax': '9.80' },
+    });
+  });
+});
+
+describe('a small day with VAT on payment', () => {
+  // Worked example 15: the card pays 100.00 of 181.00. The credit note is of an invoice before VAT on payment began.
+  const [summary] = summarise([
+    posted(
+      sale(
+        1001,
+        11,
+        [
+          ['Earlier', '100.00', '24.00'],
+          ['Reduced', '50.00', '7.00'],
+        ],
+        day,
+        false,
+      ),
+    ),
+    posted(
+      payment(21, 11, '100.00', card, [...vatDue('Earlier', '13.26', '55.25'), ...vatDue('Reduced', '3.87', '27.62')]),
+    ),
+    posted(payment(22, 11, '81.00', [1, '1900'], vatDue('Earlier', '10.74', '44.75'))),
+    posted(sale(1002, 11, [['Earlier', '-10.00', '-2.40']])),
+  ]) as [DraftSummary];
+
+  it('has the VAT that is not due, the VAT of payments and the VAT of sales apart', () => {
+    expect(linesOf(summary)).toEqual([
+      'Dr 1700 181.00 R1 < invoice/1001/1',
+      'Dr 1900 81.00 R4 type 1 < payment/22/1',
+      'Dr 1910 100.00 R4 type 0 < payment/21/1',
+      'Dr 2939 2.40 R2 Earlier of 10.00 < invoice/1002/1',
+      'Dr 2980 24.00 R13 Earlier < payment/21/1 payment/22/1',
+      'Dr 2980 3.87 R13 Reduced < payment/21/1',
+      'Dr 3000 10.00 R2 Earlier < invoice/1002/1',
+      'Cr 1700 100.00 R4 type 0 < payment/21/1',
+      'Cr 1700 81.00 R4 type 1 < payment/22/1',
+      'Cr 1700 12.40 R2 < invoice/1002/1',
+      'Cr 2939 24.00 R13 Earlier of 100.00 < payment/21/1 payment/22/1',
+      'Cr 2939 3.87 R13 Reduced of 27.62 < payment/21/1',
+      'Cr 2980 24.00 R1 Earlier < invoice/1001/1',
+      'Cr 2980 7.00 R1 Reduced < invoice/1001/1',
+      'Cr 3000 100.00 R1 Earlier < invoice/1001/1',
+      'Cr 3000 50.00 R1 Reduced < invoice/1001/1',
+    ]);
+  });
+
+  it('reaches the ERP with the VAT of the payments, and of the credit note at once', () => {
+    const mapping = mappingOf({
+      erp: { vat_codes: { Earlier: 'S24', Reduced: 'S14' }, journals: { '*': 'MISC' }, collective_party: 'CLIENTS' },
+    });
+    const posting = recordedSummary(summary, 1, summaryId(1, summary, 1));
+    const context = { databaseId: 'db', mapping, capabilities: capabilitiesOf() };
+    const translated = translate({ kind: 'daily_summary', posting }, context);
+    if ('problems' in translated) throw new Error(JSON.stringify(translated.problems));
+    // 55.25 + 44.75 - 10.00 at 24 %, and 27.62 at 14 %. No sale that waits for its payment is in the report.
+    expect(vatReport(translated.entry.lines)).toEqual({
+      ...{ 'S24 base': '90.00', 'S24 tax': '21.60' },
+      ...{ 'S14 base': '27.62', 'S14 tax': '3.87' },
     });
   });
 });

@@ -25,11 +25,15 @@ export const apiLogin = 'vetledger';
 
 const accounts: [code: string, name: string, type: string][] = [
   ['1700', 'Trade receivables', 'asset_receivable'],
+  ['1910', 'Bank clearing', 'asset_current'],
+  ['2400', 'Prepayments of clients', 'liability_current'],
   ['2931', 'VAT 25.5 %', 'liability_current'],
   ['3000', 'Consultations', 'income'],
   ['3010', 'Surgery', 'income'],
   ['3020', 'Laboratory', 'income'],
 ];
+
+const matchedAccounts = ['1700', '2400'];
 
 export class FakeCompany {
   readonly odoo: FakeOdoo;
@@ -57,7 +61,7 @@ export class FakeCompany {
 
   #addBooks(): void {
     for (const [code, name, type] of accounts) {
-      this.make('account.account', { code, name, account_type: type, reconcile: type === 'asset_receivable' });
+      this.make('account.account', { code, name, account_type: type, reconcile: matchedAccounts.includes(code) });
     }
     this.make('account.journal', { code: 'SALES', name: 'Veterinary sales', type: 'general' });
     this.make('res.partner', { name: 'Clients of the practice', ref: 'CASH' });

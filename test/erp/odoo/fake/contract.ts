@@ -6,6 +6,7 @@ import { SimulatedDatabase, simulateClock } from '../../../simulator/database.ts
 import { useDatabase } from '../../../support/database.ts';
 import type { ContractSubject } from '../../contract/cases.ts';
 import { newCompany } from '../../contract/fake.ts';
+import { matchingCases } from '../../contract/matching-cases.ts';
 import { contractSuite } from '../../contract/suite.ts';
 import { Troubles, troubled } from '../../contract/troubled.ts';
 import { directWay, FakeCompany } from './company.ts';
@@ -45,6 +46,6 @@ export function odooContract(flavours: readonly Flavour[]): void {
       };
     }
 
-    contractSuite(odooCapabilities, begin);
+    contractSuite(odooCapabilities, begin, { more: matchingCases });
   });
 }
