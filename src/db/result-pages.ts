@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RowOf, Shape } from './columns.ts';
 import { type Binding, type Connection, execute, rows } from './rows.ts';
 
-const pageSize = 500;
+const pageSize = 1_000;
 
 /**
  * Reads a long result of one statement page by page: PostgreSQL keeps the result, and only one page is in memory. Use

@@ -2,14 +2,14 @@ import { date, integer, nullable, numeric, oneOf, type RowOf, text } from '../db
 import { pages } from '../db/pages.ts';
 import { resultPages } from '../db/result-pages.ts';
 import { type Connection, row, rows } from '../db/rows.ts';
-import { formatMoney, Money, zero } from '../domain/money.ts';
+import { formatMoney, Money, moneyOfDigits, zero } from '../domain/money.ts';
 import { partColumn, type Split } from '../ledger/account-days.ts';
 import { debitLessCredit } from '../ledger/journal/signed.ts';
 import { voucherText } from '../ledger/journal/vouchers.ts';
 import { summaryJournal } from '../ledger/summaries/read-summaries.ts';
 import type { AccountNames } from '../mapping/account-names.ts';
 import { documentKinds, type InstallationId, lineRoles, sides } from '../terms.ts';
-import { columnsOf, type Item, isRecorded, type LinePlace, type Period } from './report-sections.ts';
+import { type Cell, columnsOf, type Item, isRecorded, type LinePlace, type Period } from './report-sections.ts';
 
 /** Entries that are read at once. */
 const entriesAtOnce = 500;
@@ -29,7 +29,7 @@ export const journalFacts = (hasSummary: boolean) => [
 /** A line as a report shows it. */
 export interface LineFields {
   document: string;
-  facts: Item['facts'];
+  facts: Record<string, Cell>;
   debit: Money;
   credit: Money;
   at: LinePlace;
@@ -57,7 +57,7 @@ export async function* lineItems(
   for await (const line of bookLines(db, installation, period, { account, upToSeq, after })) {
     if (split !== null && (line[split] === null ? null : String(line[split])) !== part) continue;
     const fields = fieldsOf(line);
-    balance = balance.plus(fields.debit).minus(fields.credit);
+    balance = balance.plus(changeOf(fields));
     yield { ...fields, facts: { ...fields.facts, running_balance: formatMoney(balance, decimals) } };
   }
 }
@@ -96,17 +96,23 @@ export async function* journalItems(
   }
 }
 
-function fieldsOf({ kind, document, day, journal, year, n, number, description, side, ...own }: BookLine): LineFields {
-  const amount = new Money(own.amount);
+function fieldsOf(of: LineFacts): LineFields {
+  const { kind, document, day, journal, year, n, number, description, side } = of;
+  const amount = moneyOfDigits(of.amount);
   const voucher = journal === null || year === null || n === null ? null : voucherText(year, journal, n);
-  const { summaryYear, summaryN } = own;
+  const { summaryYear, summaryN } = of;
   const summary = summaryYear === null || summaryN === null ? null : voucherText(summaryYear, summaryJournal, summaryN);
   return {
     document: `${kind} ${document}`,
     facts: { date: day, voucher, ...(summary !== null && { summary }), number, text: description },
-    at: { day, seq: own.seq, line: own.line },
+    at: { day, seq: of.seq, line: of.line },
     ...(side === 'debit' ? { debit: amount, credit: zero } : { debit: zero, credit: amount }),
   };
+}
+
+/** The debit, or the credit with a minus: one of them is zero, and long lists have no time for sums with zero. */
+export function changeOf({ debit, credit }: Pick<LineFields, 'debit' | 'credit'>): Money {
+  return credit.isZero() ? debit : credit.negated();
 }
 
 /** A figure of an account, or of a part of it. */
@@ -117,10 +123,12 @@ export interface FigurePart extends Pick<AccountPart, 'account' | 'part' | 'open
  * Figures are read in their order, each at most once, and lines of a figure that is not read are skipped.
  */
 export class LinesOfFigures {
-  readonly #lines: AsyncGenerator<{ place: number; line: BookLine }>;
+  readonly #pages: AsyncIterator<PlacedLine[]>;
   readonly #figures: readonly FigurePart[];
   readonly #decimals: number;
-  #next: { place: number; line: BookLine } | null = null;
+  #page: PlacedLine[] = [];
+  /** The place of the next line in `#page`. */
+  #next = 0;
 
   constructor(
     db: Connection,
@@ -130,77 +138,90 @@ export class LinesOfFigures {
   ) {
     this.#figures = of.figures;
     this.#decimals = of.decimals;
-    this.#lines = linesByFigure(db, installation, period, of);
+    this.#pages = linesByFigure(db, installation, period, of);
   }
 
   /** The lines of the figure at this place, in the order of dates. */
   async *at(place: number): AsyncGenerator<LineFields> {
     let balance = this.#figures[place]?.opening ?? zero;
     for (;;) {
-      if (this.#next === null) {
-        const { value, done } = await this.#lines.next();
+      if (this.#next === this.#page.length) {
+        const { value, done } = await this.#pages.next();
         if (done) return;
-        this.#next = value;
+        this.#page = value;
+        this.#next = 0;
       }
-      const { place: found, line } = this.#next;
-      if (found > place) return;
-      this.#next = null;
-      if (found < place) continue;
+      const line = this.#page[this.#next];
+      if (line === undefined || line.place > place) return;
+      this.#next += 1;
+      if (line.place < place) continue;
       const fields = fieldsOf(line);
-      balance = balance.plus(fields.debit).minus(fields.credit);
-      yield { ...fields, facts: { ...fields.facts, running_balance: formatMoney(balance, this.#decimals) } };
+      balance = balance.plus(changeOf(fields));
+      fields.facts.running_balance = formatMoney(balance, this.#decimals);
+      yield fields;
     }
   }
 }
 
-async function* linesByFigure(
+/** Lines with the places of their figures, page by page. */
+function linesByFigure(
   db: Connection,
   installation: InstallationId,
   { from, through }: Period,
   { split, upToSeq, figures }: { split: Split | null; upToSeq: number | null; figures: readonly FigurePart[] },
-): AsyncGenerator<{ place: number; line: BookLine }> {
-  const found = resultPages(
+): AsyncGenerator<PlacedLine[]> {
+  return resultPages(
     db,
-    { ...lineShape, place: integer },
-    `select ${lineColumns}, f.place
-     from entry e join entry_line l on l.entry_id = e.id
+    { ...factShape, place: integer },
+    `select ${factColumns}, f.place - 1 as place
+     from (
+       ${entriesWithFacts}
+       where e.installation = ? and e.entry_date >= ?::date and e.entry_date <= ?::date and ${isRecorded} offset 0
+     ) e
+     join entry_line l on l.entry_id = e.id
      join unnest(?::text[], ?::text[]) with ordinality f(account, part, place)
-       on f.account = l.account and ${partColumn(split)} is not distinct from f.part
-     left join voucher v on v.entry_id = e.id
-     left join summary_member m on m.entry_id = e.id left join summary_entry s on s.id = m.summary_id
-     where e.installation = ? and e.entry_date >= ?::date and e.entry_date <= ?::date and ${isRecorded}
-     order by f.place, e.entry_date, e.seq, l.line`,
+       on f.account = l.account${split === null ? '' : ` and ${partColumn(split)} is not distinct from f.part`}
+     order by f.place, e.day, e.seq, l.line`,
     [
-      ...[figures.map(({ account }) => account), figures.map(({ part }) => part)],
       ...[installation, from ?? '-infinity', through, upToSeq],
+      ...[figures.map(({ account }) => account), figures.map(({ part }) => part)],
     ],
   );
-  for await (const page of found) for (const { place, ...line } of page) yield { place: place - 1, line };
 }
 
+type PlacedLine = LineFacts & { place: number };
+
+type LineFacts = RowOf<typeof factShape>;
 type BookLine = RowOf<typeof lineShape>;
 
-const lineShape = {
+/** The facts that every report shows of a line. */
+const factShape = {
   ...{ day: date, seq: integer, kind: oneOf(documentKinds), document: integer, description: text },
   ...{ journal: nullable(text), year: nullable(integer), n: nullable(integer), number: nullable(text) },
   ...{ summaryYear: nullable(integer), summaryN: nullable(integer) },
-  ...{ line: integer, account: text, role: oneOf(lineRoles), side: oneOf(sides), amount: numeric },
-  department: nullable(integer),
+  ...{ line: integer, side: oneOf(sides), amount: numeric },
+};
+
+const lineShape = {
+  ...factShape,
+  ...{ account: text, role: oneOf(lineRoles), department: nullable(integer) },
   ...{ dimension_1: nullable(text), dimension_2: nullable(text), dimension_3: nullable(text) },
 };
 
-/** The number printed on the invoice whose receivable entry `e` opens or settles. */
-const printedNumber = `select o.document_number from entry_line o where o.entry_id = e.id and o.document_number is not null
-  order by o.line limit 1`;
+/**
+ * The entries with the facts that every line of theirs shows, once per entry: the number printed on the invoice whose
+ * receivable it opens or settles, its voucher and its daily summary. A condition follows.
+ */
+const entriesWithFacts = `select e.id, e.entry_date as day, e.seq, e.kind, e.document_id as document, e.description,
+    (select o.document_number from entry_line o where o.entry_id = e.id and o.document_number is not null
+     order by o.line limit 1) as number,
+    v.journal, v.fiscal_year as year, v.number as n, s.fiscal_year as "summaryYear", s.voucher_number as "summaryN"
+  from entry e left join voucher v on v.entry_id = e.id
+  left join summary_member m on m.entry_id = e.id left join summary_entry s on s.id = m.summary_id`;
 
-/** Columns of entry `e`, line `l`, voucher `v` and daily summary `s`. */
-const lineColumns = [
-  ...['e.entry_date as day', 'e.seq', 'e.kind', 'e.document_id as document', 'e.description'],
-  ...['v.journal', 'v.fiscal_year as year', 'v.number as n', `(${printedNumber}) as number`],
-  ...['s.fiscal_year as "summaryYear"', 's.voucher_number as "summaryN"'],
-  ...['l.line', 'l.account', 'l.role', 'l.side', 'l.amount', 'l.department_id as department'],
-  ...['l.dimension_1', 'l.dimension_2', 'l.dimension_3'],
-].join(', ');
+/** The columns of `factShape`, of such an entry `e` and a line `l`. */
+const factColumns = `e.day, e.seq, e.kind, e.document, e.description, e.number, e.journal, e.year, e.n, e."summaryYear",
+  e."summaryN", l.line, l.side, l.amount`;
 
 interface Only {
   /** One account; null for all. */
@@ -256,18 +277,15 @@ async function readLines(
     db,
     lineShape,
     // Without `offset 0`, each page may read the lines of all years to find those on the account.
-    `select ${lineColumns}
+    `select ${factColumns}, l.account, l.role, l.department_id as department, l.dimension_1, l.dimension_2, l.dimension_3
      from (
-       select * from entry
-       where installation = ? and (entry_date, seq) > (?::date, ?::bigint) and entry_date <= ?::date
-         and seq <= coalesce(?::bigint, seq)
-         and (?::text is null or exists (select from entry_line o where o.entry_id = entry.id and o.account = ? offset 0))
-       order by entry_date, seq limit ?
+       ${entriesWithFacts}
+       where e.installation = ? and (e.entry_date, e.seq) > (?::date, ?::bigint) and e.entry_date <= ?::date and ${isRecorded}
+         and (?::text is null or exists (select from entry_line o where o.entry_id = e.id and o.account = ? offset 0))
+       order by e.entry_date, e.seq limit ?
      ) e
      cross join lateral (select * from entry_line own where own.entry_id = e.id offset 0) l
-     left join voucher v on v.entry_id = e.id
-     left join summary_member m on m.entry_id = e.id left join summary_entry s on s.id = m.summary_id
-     where l.account = coalesce(?::text, l.account) order by e.entry_date, e.seq, l.line`,
+     where l.account = coalesce(?::text, l.account) order by e.day, e.seq, l.line`,
     [
       ...[installation, after?.day ?? from ?? '-infinity', after?.seq ?? 0, through, upToSeq],
       ...[account, account, entriesAtOnce, account],

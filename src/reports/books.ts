@@ -9,7 +9,15 @@ import type { AccountNames } from '../mapping/account-names.ts';
 import type { AccountType } from '../mapping/chart.ts';
 import { reportTexts, sectionTitles } from '../texts/reports/reports.ts';
 import { readAccountNames } from './account-names.ts';
-import { journalFacts, journalItems, type LineFields, LinesOfFigures, lineFacts, lineItems } from './book-lines.ts';
+import {
+  changeOf,
+  journalFacts,
+  journalItems,
+  type LineFields,
+  LinesOfFigures,
+  lineFacts,
+  lineItems,
+} from './book-lines.ts';
 import {
   type Asked,
   columnsOf,
@@ -81,7 +89,7 @@ interface View {
   amountsOf(account: Account): Item['amounts'];
   /** The amounts before the period. The first line of the figure contains them. */
   before(account: Account): Item['amounts'];
-  ofLine(debit: Money, credit: Money): Item['amounts'];
+  ofLine(line: LineFields): Item['amounts'];
 }
 
 /** Makes the section of a report from accounts, with a figure for each and lines as its items. */
@@ -121,8 +129,8 @@ function accountSection(
       after: books.after,
       ...{ opening: opening(account), decimals: installation.decimals },
     };
-    const of = ({ debit, credit, document, facts, at }: LineFields): Item => ({
-      ...{ keys: keysOf, document, facts, amounts: view.ofLine(debit, credit), at },
+    const of = (line: LineFields): Item => ({
+      ...{ keys: keysOf, document: line.document, facts: line.facts, amounts: view.ofLine(line), at: line.at },
     });
     const found = all === null ? lineItems(db, installation.id, period, lines) : all.at(place);
     return { keys: keysOf, amounts, items: itemsFrom(first, found, of) };
@@ -172,7 +180,7 @@ const trialView = (name: string, title: string): View => ({
     return { opening: opening(account), debit, credit, closing: opening(account).plus(debit).minus(credit) };
   },
   before: (account) => ({ opening: opening(account), debit: zero, credit: zero, closing: opening(account) }),
-  ofLine: (debit, credit) => ({ opening: zero, debit, credit, closing: debit.minus(credit) }),
+  ofLine: (line) => ({ opening: zero, debit: line.debit, credit: line.credit, closing: changeOf(line) }),
 });
 
 /** Every account with its balance before the period, its debits and credits in it, and its balance after it. */
@@ -216,7 +224,10 @@ export async function income(
       return { amount, year_to_date: amount.minus(opening(account)) };
     },
     before: (account) => ({ amount: zero, year_to_date: opening(account).negated() }),
-    ofLine: (debit, credit) => ({ amount: credit.minus(debit), year_to_date: credit.minus(debit) }),
+    ofLine: (line) => {
+      const amount = changeOf(line).negated();
+      return { amount, year_to_date: amount };
+    },
   };
   const accounts = inOrderOf(['income', 'expense'], books.accounts);
   return [accountSection(db, installation, period, asked, { books, view, accounts, more: [] })];
@@ -230,7 +241,7 @@ export async function balanceSheet(
   asked: Asked,
 ): Promise<Section[]> {
   const books = await readBooks(db, installation, period, asked);
-  const changeOf = ({ debit, credit }: Account) => debit.minus(credit);
+  const turnover = ({ debit, credit }: Account) => debit.minus(credit);
   const view: View = {
     shape: {
       ...{ name: 'balance_sheet', title: sectionTitles.balanceSheet },
@@ -238,10 +249,13 @@ export async function balanceSheet(
     },
     amountsOf: (account) => ({
       ...{ opening: opening(account), change: changeOf(account) },
-      closing: opening(account).plus(changeOf(account)),
+      closing: opening(account).plus(turnover(account)),
     }),
     before: (account) => ({ opening: opening(account), change: zero, closing: opening(account) }),
-    ofLine: (debit, credit) => ({ opening: zero, change: debit.minus(credit), closing: debit.minus(credit) }),
+    ofLine: (line) => {
+      const change = changeOf(line);
+      return { opening: zero, change, closing: change };
+    },
   };
   const ofYear = resultLines(books.accounts, reportTexts.yearResult, (account) => ({
     ...{ before: opening(account), debit: account.debit, credit: account.credit },

@@ -1,6 +1,6 @@
 import { formatExact, type Money, zero } from '../domain/money.ts';
 import { csvRow } from '../ledger/export/csv-cell.ts';
-import { cellText, type InstallationReport, itemsOf } from './installation-report.ts';
+import { cellText, type InstallationReport } from './installation-report.ts';
 import type { Column, Section } from './report-sections.ts';
 
 /** The names of the tables in these reports. A CSV file has one table, so that no amount is added up twice. */
@@ -15,7 +15,10 @@ export function onlyTable(reports: readonly InstallationReport[], table: string)
 
 const csvSyntax = { separator: ',', decimalPoint: '.' } as const;
 
-/** A line per document of each figure. Give reports with one table (`onlyTable`). */
+/** The longest text that is kept before it is given on, in characters. */
+const pieceLength = 65_536;
+
+/** A line per document of each figure, many lines a piece. Give reports with one table (`onlyTable`). */
 export async function* reportCsv(reports: readonly InstallationReport[]): AsyncGenerator<string> {
   const all = reports.flatMap(({ sections }) => sections);
   const names = (of: (section: Section) => readonly Column[]) => [
@@ -28,7 +31,7 @@ export async function* reportCsv(reports: readonly InstallationReport[]): AsyncG
   ];
   const clashes = new Set(keys.filter((name) => facts.includes(name)));
   const factTitle = (name: string) => (clashes.has(name) ? `document_${name}` : name);
-  yield csvRow(
+  let piece = csvRow(
     [
       'installation',
       'from',
@@ -48,8 +51,8 @@ export async function* reportCsv(reports: readonly InstallationReport[]): AsyncG
       const money = (amount: Money | undefined, name: string) =>
         shape.amounts.some((column) => column.name === name) ? formatExact(amount ?? zero, installation.decimals) : '';
       for (const figure of figures)
-        for await (const item of itemsOf(figure)) {
-          yield csvRow(
+        for await (const item of figure.items) {
+          piece += csvRow(
             [
               ...own,
               shape.name,
@@ -60,7 +63,11 @@ export async function* reportCsv(reports: readonly InstallationReport[]): AsyncG
             ],
             csvSyntax,
           );
+          if (piece.length < pieceLength) continue;
+          yield piece;
+          piece = '';
         }
     }
   }
+  yield piece;
 }

@@ -178,14 +178,7 @@ export async function printReports(
   const table = csv === true && tables.length < 2 ? tables[0] : tables.find((each) => each === csv);
   if (table === undefined && tables.length > 0)
     throw usageError(usageTexts.oneTable({ tables: tables.join(', ') }), `report ${name}`);
-  let kept = '';
-  for await (const piece of reportCsv(onlyTable(made, table ?? ''))) {
-    kept += piece;
-    if (kept.length < flushAt) continue;
-    await context.writeFile(kept);
-    kept = '';
-  }
-  if (kept !== '') await context.writeFile(kept);
+  for await (const piece of reportCsv(onlyTable(made, table ?? ''))) await context.writeFile(piece);
   for (const each of made) {
     const { installation, sections } = each;
     if (table !== undefined && !sections.some(({ shape }) => shape.name === table))

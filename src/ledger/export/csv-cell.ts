@@ -6,6 +6,9 @@ import { visible } from '../../domain/text.ts';
 const formula = /(^|[;|])(?=[\s"']*[=+\-@＝＋－＠])/g;
 const numberWith = { '.': /^-?\d+(\.\d+)?$/, ',': /^-?\d+(,\d+)?$/ };
 
+/** Most cells: they begin no formula and have nothing to quote or to escape. Long tables have millions of them. */
+const plain = /^(?:[0-9A-Za-z_][0-9A-Za-z_ .:/()%-]*)?$/;
+
 export interface CsvSyntax {
   separator: ',' | ';';
   decimalPoint: '.' | ',';
@@ -17,6 +20,7 @@ export interface CsvSyntax {
  * numbers do not change.
  */
 export function csvCell(value: string, { separator, decimalPoint }: CsvSyntax): string {
+  if (plain.test(value)) return value;
   if (numberWith[decimalPoint].test(value)) return value.includes(separator) ? `"${value}"` : value;
   const safe = visible(value).replace(formula, "$1'");
   return safe.includes('"') || safe.includes(separator) ? `"${safe.replaceAll('"', '""')}"` : safe;

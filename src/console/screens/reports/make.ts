@@ -57,9 +57,10 @@ export const mostLines = 100_000;
 /** The lines of the CSV of a report with one table. Null if there are too many. */
 export async function csvLines(report: InstallationReport): Promise<string[] | null> {
   const lines: string[] = [];
-  for await (const line of reportCsv([report])) {
-    if (lines.length > mostLines) return null;
-    lines.push(line);
+  for await (const piece of reportCsv([report])) {
+    lines.push(...piece.split(/(?<=\r\n)/));
+    // One more line has the names of the columns.
+    if (lines.length > mostLines + 1) return null;
   }
   return lines;
 }
