@@ -111,7 +111,7 @@ function fieldsOf(of: LineFacts): LineFields {
 }
 
 /** The debit, or the credit with a minus: one of them is zero, and long lists have no time for sums with zero. */
-export function changeOf({ debit, credit }: Pick<LineFields, 'debit' | 'credit'>): Money {
+export function changeOf({ debit, credit }: LineFields): Money {
   return credit.isZero() ? debit : credit.negated();
 }
 

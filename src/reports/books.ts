@@ -248,7 +248,7 @@ export async function balanceSheet(
       amounts: columnsOf('opening', 'change', 'closing'),
     },
     amountsOf: (account) => ({
-      ...{ opening: opening(account), change: changeOf(account) },
+      ...{ opening: opening(account), change: turnover(account) },
       closing: opening(account).plus(turnover(account)),
     }),
     before: (account) => ({ opening: opening(account), change: zero, closing: opening(account) }),
