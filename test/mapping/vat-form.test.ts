@@ -114,6 +114,60 @@ test.each<[VatFormCountry, string, ReturnType<typeof line>[], string[]]>([
   ['se', 'a return without sales has no boxes', [], []],
 ])('%s: %s', (country, _, lines, expected) => expect(filled(country, lines)).toEqual(expected));
 
+/**
+ * What the authorities' documents say about the boxes for sales: the document's own name or line of the box, whether it has
+ * the net amount or the tax, and whole units or cents. `computed`: the form has no column for this tax.
+ */
+const official: Record<
+  VatFormCountry,
+  [box: string, theirs: string, of: 'base' | 'tax', round: string, rates?: string][]
+> = {
+  // Verohallinto, description of the data file VSRALVKV (A86/200/2016, version 1.10). All amounts are euros and cents.
+  fi: [
+    ['301', 'Vero kotimaan myynnistä, yleinen verokanta', 'tax', 'cent', '25.5 24'],
+    ['302', 'Vero kotimaan myynnistä, suurempi alennettu verokanta', 'tax', 'cent', '13.5 14'],
+    ['303', 'Vero kotimaan myynnistä, pienempi alennettu verokanta', 'tax', 'cent', '10'],
+    ['309', '0-verokannan alainen liikevaihto', 'base', 'cent', '0'],
+    ['311', 'Tavaroiden myynnit muihin EU-maihin', 'base', 'cent'],
+    ['312', 'Palveluiden myynnit muihin EU-maihin', 'base', 'cent'],
+    ['319', 'Rakentamispalvelun ja metalliromun myynnit', 'base', 'cent'],
+  ],
+  // BMF, Vordruckmuster USt 1 A 2026 (2025-12-29, III C 3 - S 7344/00039/007/036), by line.
+  de: [
+    ['81', 'Zeile 13', 'base', 'unit', '19'],
+    ['81', 'Zeile 13', 'tax', 'computed', '19'],
+    ['86', 'Zeile 14', 'base', 'unit', '7'],
+    ['86', 'Zeile 14', 'tax', 'computed', '7'],
+    ['87', 'Zeile 15', 'base', 'unit', '0'],
+    ['35', 'between Zeile 15 and 19', 'base', 'unit', '16 5'],
+    ['36', 'between Zeile 15 and 19', 'tax', 'cent', '16 5'],
+    ['41', 'Zeile 19', 'base', 'unit'],
+    ['43', 'Zeile 22', 'base', 'unit'],
+    ['48', 'Zeile 23', 'base', 'unit'],
+    ['60', 'before Zeile 35', 'base', 'unit'],
+    ['21', 'Zeile 35', 'base', 'unit'],
+  ],
+  // Skatteverket, file eSKDUpload 6.0 of the form SKV 4700. All amounts are whole kronor.
+  se: [
+    ['05', 'ForsMomsEjAnnan', 'base', 'unit', '25 12 6'],
+    ['10', 'MomsUtgHog', 'tax', 'unit', '25'],
+    ['11', 'MomsUtgMedel', 'tax', 'unit', '12'],
+    ['12', 'MomsUtgLag', 'tax', 'unit', '6'],
+    ['35', 'ForsVaruAnnatEg', 'base', 'unit'],
+    ['36', 'ForsVaruUtomEg', 'base', 'unit'],
+    ['39', 'ForsTjSkskAnnatEg', 'base', 'unit'],
+    ['41', 'ForsKopareSkskSverige', 'base', 'unit'],
+    ['42', 'ForsOvrigt', 'base', 'unit'],
+  ],
+};
+
+test.each(vatFormCountries)('%s: the boxes are those of the authority’s document, in its order', (country) => {
+  const found = loadVatForm(country).boxes.flatMap(({ box, of, round, computed, rates }) =>
+    box === null ? [] : [[box, of, computed ? 'computed' : round, rates?.join(' ')]],
+  );
+  expect(found).toEqual(official[country].map(([box, , of, round, rates]) => [box, of, round, rates]));
+});
+
 test('every amount of tax is in a box or named', () => {
   const lines = [line('domestic', '25', '8', '2'), line('domestic', '24', '8', '1.92'), line(null, null, '1', '0.20')];
   for (const country of vatFormCountries) {
