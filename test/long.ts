@@ -28,7 +28,7 @@ export const nightlyTests = [
   'test/budget/budget-property.test.ts',
   'test/days.test.ts',
   'test/differ/self-test.test.ts',
-  'test/erp/fortnox/rounds.test.ts',
+  'test/erp/{fortnox,netvisor,procountor}/rounds.test.ts',
   'test/domain/bounded.test.ts',
   'test/embedded/optional-packages.test.ts',
   'test/erp/computed-vat-share.test.ts',

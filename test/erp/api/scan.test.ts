@@ -75,6 +75,17 @@ describe('pages of a list are complete', () => {
     else expect((await read).map(({ id }) => id).join('')).toBe(found);
   });
 
+  test('not if an item was deleted and another added meanwhile', async () => {
+    let list = 'abcdef';
+    const read = async ({ number }: { number: number }) => {
+      const items = [...list.slice(2 * number - 2, 2 * number)].map((id) => ({ id }));
+      if (number === 1) list = 'bcdefg';
+      return { items, count: 6, isLast: number === 3 };
+    };
+    await expect(allOf(provedPages(read))).rejects.toMatchObject({ name: 'ListChanged' });
+    expect((await allOf(provedPages(read))).map(({ id }) => id).join('')).toBe('bcdefg');
+  });
+
   test('each page begins after the last item of the one before', async () => {
     const afters: (string | null)[] = [];
     const list = listOf([

@@ -51,6 +51,11 @@ export interface ContractSubject {
   unlock(): Promise<void>;
   /** All entries in the books, including drafts. */
   held(): Promise<HeldInErp[]>;
+  /**
+   * Others' entries fill the first page of a list. After the returned call, one of them is deleted, and another is
+   * added, each time before a second page is answered. Absent if no page of a list can lose an entry to another.
+   */
+  crowd?(): () => void;
   /** Violations of the ERP's rules by its client, as the ERP recorded them. */
   misdeeds(): string[];
   close(): Promise<void>;
@@ -88,6 +93,21 @@ const ifLocks = (record: Capabilities) =>
   record.periods.readable || record.periods.on_locked === 'refused'
     ? null
     : 'its closed periods can neither be read nor do they refuse anything';
+
+/** For an ERP whose lists have numbered pages, and can lose an entry; its subject has `crowd`. */
+export const changingList: ContractCase = {
+  name: 'a list of which entries are deleted and added while it is read misses none',
+  doesNotApply: ifLooksUp,
+  async run(delivery, subject) {
+    const change = subject.crowd?.() ?? (() => undefined);
+    const planned = await delivery.post(3, { corrections: false });
+    await delivery.drain();
+    await delivery.forget();
+    change();
+    await delivery.drain();
+    await delivery.expectDelivered(planned);
+  },
+};
 
 export const contractCases: ContractCase[] = [
   {

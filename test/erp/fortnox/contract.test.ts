@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transactionsOf } from '../../../src/db/lease.ts';
 import { readBooks } from '../../../src/erp/books/read-erp-books.ts';
-import { reliedOn } from '../../../src/erp/cautious.ts';
 import { companyKeyOf } from '../../../src/erp/company.ts';
-import { provenances } from '../../../src/erp/targets/provenance.ts';
 import { checkErpBooks } from '../../../src/reconcile/e7-erp.ts';
 import { SimulatedDatabase, simulateClock } from '../../simulator/database.ts';
 import { useDatabase } from '../../support/database.ts';
 import { query } from '../../support/sql.ts';
-import { ContractDelivery } from '../contract/cases.ts';
+import { ContractDelivery, changingList } from '../contract/cases.ts';
+import { capabilitiesOf, cloudSubject } from '../contract/cloud.ts';
 import { contractSuite } from '../contract/suite.ts';
-import { fortnoxCompany } from './company.ts';
+import { fortnox } from './company.ts';
 
 describe('a fake Fortnox', () => {
   const { owner, url } = useDatabase();
@@ -18,9 +17,9 @@ describe('a fake Fortnox', () => {
   beforeAll(() => simulateClock(owner));
   afterAll(() => simulated.close());
 
-  const begin = () => fortnoxCompany({ owner, simulated });
+  const begin = () => cloudSubject({ owner, simulated }, fortnox, { isCautious: true });
 
-  contractSuite(reliedOn(provenances.fortnox), begin);
+  contractSuite(capabilitiesOf('fortnox', true), begin, { more: [changingList] });
 
   test('E7 reads the year as SIE, and names vouchers that a person changed, copied or deleted', async () => {
     const subject = await begin();

@@ -145,13 +145,13 @@ export class FakeFortnox implements ErpTransport {
   }
 
   /** A person enters a voucher. */
-  enter(): void {
+  enter(series = 'A'): void {
     const row = { Debit: 0, Credit: 0, TransactionInformation: '', Description: '', Removed: false };
     const own = { CostCenter: '', Project: '' };
     const voucher: Voucher = {
       '@url': 'https://api.fortnox.se/3/vouchers/A/1',
-      ...{ Description: 'Lön', TransactionDate: '2026-03-05', VoucherSeries: 'A', Year: 6, ReferenceType: 'MANUAL' },
-      ...{ VoucherNumber: this.#nextNumber('A', 6), ApprovalState: 0 },
+      ...{ Description: 'Lön', TransactionDate: '2026-03-05', VoucherSeries: series, Year: 6, ReferenceType: 'MANUAL' },
+      ...{ VoucherNumber: this.#nextNumber(series, 6), ApprovalState: 0 },
       VoucherRows: [
         { ...row, ...own, Account: 1910, Debit: 100 },
         { ...row, ...own, Account: 1930, Credit: 100 },

@@ -368,6 +368,28 @@ describe('an error', () => {
     expect(fake.held()).toHaveLength(2);
   });
 
+  test('of too many requests lets a reading request wait; after three times, or if it writes, it ends', async () => {
+    const { fake, target, time } = open();
+    const ids = [await created(target, sale(1)), await created(target, sale(2))];
+    const send = fake.send.bind(fake);
+    let refusals = 0;
+    fake.send = async (sent, options) => {
+      const answer = await send(sent, options);
+      if (refusals === 0) return answer;
+      refusals -= 1;
+      return { ...answer, status: 429, text: JSON.stringify({ message: 'Too many requests' }) };
+    };
+    const beganMs = time.nowMs;
+    refusals = 3;
+    const read = await time.run(target.read(ids, request));
+    expect(read.map(({ id }) => id)).toEqual(ids);
+    expect(time.nowMs - beganMs).toBeGreaterThanOrEqual(15_000);
+    refusals = 4;
+    expect(await time.run(errorOf(target.read(ids, request)))).toMatchObject({ means: 'throttled' });
+    refusals = 1;
+    expect(await time.run(errorOf(target.create([sale(3)], request)))).toMatchObject({ means: 'throttled' });
+  });
+
   test.each([
     [500, { ErrorInformation: { Error: 1, Message: 'System exception', Code: 1_000_003 } }, 'doubt', null],
     [502, '<html>Bad gateway</html>', 'doubt', null],

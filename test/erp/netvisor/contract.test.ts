@@ -3,21 +3,13 @@ import { transactionsOf } from '../../../src/db/lease.ts';
 import { readBooks } from '../../../src/erp/books/read-erp-books.ts';
 import { companyKeyOf } from '../../../src/erp/company.ts';
 import { netvisorCapabilities } from '../../../src/erp/targets/netvisor/capabilities.ts';
-import { openNetvisor } from '../../../src/erp/targets/netvisor/index.ts';
-import { parseMapping } from '../../../src/mapping/parse.ts';
 import { checkErpBooks } from '../../../src/reconcile/e7-erp.ts';
 import { SimulatedDatabase, simulateClock } from '../../simulator/database.ts';
-import { mappingData } from '../../simulator/delivery/plan.ts';
 import { useDatabase } from '../../support/database.ts';
-import { ContractDelivery, type ContractSubject } from '../contract/cases.ts';
-import { newCompany } from '../contract/fake.ts';
+import { ContractDelivery } from '../contract/cases.ts';
+import { cloudSubject } from '../contract/cloud.ts';
 import { contractSuite } from '../contract/suite.ts';
-import { Troubles, troubled } from '../contract/troubled.ts';
-import { FakeNetvisor } from './fake.ts';
-
-/** The ERP section of the mapping for the fake company. */
-const words = { ...mappingData.erp, vat_codes: { A: 'KOMY 25.5' }, journals: { '*': 'Eläinlääkäri' } };
-const silent = { debug: () => {}, info: () => {}, warn: () => {} };
+import { netvisor } from './company.ts';
 
 describe('a fake Netvisor', () => {
   const { owner, url } = useDatabase();
@@ -25,35 +17,7 @@ describe('a fake Netvisor', () => {
   beforeAll(() => simulateClock(owner));
   afterAll(() => simulated.close());
 
-  async function begin(): Promise<ContractSubject & { fake: FakeNetvisor }> {
-    const { time, installation: plain, company, db, release, databaseId } = await newCompany({ owner, simulated });
-    const mapping = parseMapping({ ...mappingData, erp: words });
-    if ('errors' in mapping) throw new Error(mapping.errors.join('; '));
-    const installation = { ...plain, mapping: mapping.mapping };
-    const clock = time.clock();
-    const fake = new FakeNetvisor(clock);
-    const troubles = new Troubles();
-    const ports = { clock, log: silent, transport: fake };
-    return {
-      ...{ capabilities: netvisorCapabilities, db, databaseId, installation, time, troubles, fake },
-      open: () => troubled(openNetvisor(fake.config, ports), { troubles, time, company }),
-      setAway: (isAway) => {
-        troubles.isAway = isAway;
-      },
-      lock: async (through) => fake.lock(through),
-      unlock: async () => fake.unlock(),
-      held: async () =>
-        fake
-          .books()
-          .filter(({ state }) => state === 'valid')
-          .map((each) => ({
-            ...each,
-            ...{ description: each.description.slice(0, each.description.indexOf(' · ')), state: 'posted' },
-          })),
-      misdeeds: () => [],
-      close: release,
-    };
-  }
+  const begin = () => cloudSubject({ owner, simulated }, netvisor);
 
   contractSuite(netvisorCapabilities, begin);
 
@@ -64,7 +28,7 @@ describe('a fake Netvisor', () => {
     const delivery = new ContractDelivery(subject);
     await delivery.drain();
     await delivery.expectDelivered(planned);
-    const target = openNetvisor(fake.config, { clock: time.clock(), log: silent as never, transport: fake });
+    const target = subject.target();
     const company = companyKeyOf(installation.erp) ?? '';
     const faults = () =>
       time.run(

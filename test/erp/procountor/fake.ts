@@ -61,6 +61,8 @@ export class FakeProcountor implements ErpTransport {
   tokenSeconds = 3_600;
   /** The number of receipts in a page, if it is smaller than requested. */
   mostPerPage = 200;
+  /** Unknown: how late a search shows a receipt. */
+  lagSeconds = 0;
   /** Changes an answer before it is sent. */
   onAnswer: (request: string, value: unknown) => unknown = (_, value) => value;
   readonly #now: () => number;
@@ -239,8 +241,10 @@ export class FakeProcountor implements ErpTransport {
     const parsed = searched.safeParse(query);
     if (!parsed.success) throw new Refused(400, 'INVALID_QUERY', parsed.error.issues[0]?.path.join('.'));
     const { startDate, endDate, createdStartDate, versionStartDate, status, orderById, previousId, size } = parsed.data;
+    const shown = new Date(this.#now() - this.lagSeconds * 1_000).toISOString();
     const wanted = [...this.#receipts.values()].filter(
       ({ receipt: { receiptDate, version, status: own }, created }) =>
+        created <= shown &&
         (startDate === undefined || receiptDate >= startDate) &&
         (endDate === undefined || receiptDate <= endDate) &&
         (createdStartDate === undefined || created >= createdStartDate) &&

@@ -3,13 +3,13 @@ import { transactionsOf } from '../../../src/db/lease.ts';
 import { readBooks } from '../../../src/erp/books/read-erp-books.ts';
 import { companyKeyOf } from '../../../src/erp/company.ts';
 import { xeroCapabilities } from '../../../src/erp/targets/xero/capabilities.ts';
-import { openXero } from '../../../src/erp/targets/xero/index.ts';
 import { checkErpBooks } from '../../../src/reconcile/e7-erp.ts';
 import { SimulatedDatabase, simulateClock } from '../../simulator/database.ts';
 import { useDatabase } from '../../support/database.ts';
 import { ContractDelivery } from '../contract/cases.ts';
+import { cloudSubject } from '../contract/cloud.ts';
 import { contractSuite } from '../contract/suite.ts';
-import { silent, xeroSubject } from './company.ts';
+import { xero } from './company.ts';
 
 describe('a fake Xero', () => {
   const { owner, url } = useDatabase();
@@ -17,7 +17,7 @@ describe('a fake Xero', () => {
   beforeAll(() => simulateClock(owner));
   afterAll(() => simulated.close());
 
-  const begin = () => xeroSubject({ owner, simulated });
+  const begin = () => cloudSubject({ owner, simulated }, xero);
 
   contractSuite(xeroCapabilities, begin);
 
@@ -28,7 +28,7 @@ describe('a fake Xero', () => {
     const delivery = new ContractDelivery(subject);
     await delivery.drain();
     await delivery.expectDelivered(planned);
-    const target = openXero(fake.config, { clock: time.clock(), log: silent as never, transport: fake });
+    const target = subject.target();
     const company = companyKeyOf(installation.erp) ?? '';
     const faults = () =>
       time.run(

@@ -6,8 +6,9 @@ import { Rng } from '../../../sandbox/src/rng.ts';
 import { SimulatedDatabase, simulateClock } from '../../simulator/database.ts';
 import { useDatabase } from '../../support/database.ts';
 import { ContractDelivery } from '../contract/cases.ts';
+import { cloudSubject } from '../contract/cloud.ts';
 import type { Trouble } from '../contract/troubled.ts';
-import { xeroSubject } from './company.ts';
+import { xero } from './company.ts';
 
 const rounds = Number(process.env.ROUNDS ?? 100);
 const { owner, url } = useDatabase();
@@ -25,7 +26,7 @@ const troubles: ((rng: Rng) => Trouble)[] = [
 test.each(firsts)('with troubles, each entry is in Xero once, as it was posted: rounds from %i', async (first) => {
   for (let seed = first; seed < first + atATime; seed++) {
     const rng = new Rng(seed, 'xero');
-    const subject = await xeroSubject({ owner, simulated }, { isCautious: true });
+    const subject = await cloudSubject({ owner, simulated }, xero, { isCautious: true });
     const { fake } = subject;
     fake.replays = rng.pick(['all', 'successes', 'none']);
     fake.lagMs = rng.pick([0, 0, 5_000, 59_000]);

@@ -32,13 +32,15 @@ export class ListChanged extends Error {
 
 /**
  * Reads all pages of a list, and proves that they are complete: no item is repeated, every page states the same count,
- * and there are as many items. Without a count, `read` returns the items after an id, in the order of their ids. Throws
- * ListChanged.
+ * and there are as many items. If an item was deleted and another added, the count stays, and the items after the deleted
+ * one move a place ahead, perhaps to an earlier page; so all pages but the last are read again. Without a count, `read`
+ * returns the items after an id, in the order of their ids, and no item moves. Throws ListChanged.
  */
 export async function* provedPages<Item extends { id: string }>(
   read: (page: { number: number; after: string | null }) => Promise<ListedPage<Item>>,
 ): AsyncGenerator<readonly Item[]> {
   const seen = new Set<string>();
+  const before: string[] = [];
   let stated: number | null = null;
   let after: string | null = null;
   for (let number = 1; ; number += 1) {
@@ -54,9 +56,17 @@ export async function* provedPages<Item extends { id: string }>(
     if (isOver && count !== null && seen.size !== count) throw new ListChanged();
     if (!isOver && items.length === 0) throw new ListChanged();
     if (items.length > 0) yield items;
-    if (isOver) return;
+    if (isOver) break;
+    before.push(idsOf(items));
+  }
+  if (stated === null) return;
+  for (const [index, ids] of before.entries()) {
+    const { items } = await read({ number: index + 1, after: null });
+    if (idsOf(items) !== ids) throw new ListChanged();
   }
 }
+
+const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id).join('\n');
 
 export async function allOf<Item>(pages: AsyncIterable<readonly Item[]>): Promise<Item[]> {
   const all: Item[] = [];

@@ -143,10 +143,9 @@ export class FortnoxConnection {
     request: RequestOptions,
   ): Promise<{ answer: Answer; method: string }> {
     const method = `${sent.verb} ${sent.path}`;
-    const send = async (headers: Record<string, string>) => {
-      await this.#throttle.turn(request);
+    const send = (headers: Record<string, string>) => {
       const whole = { body: '', ...sent, headers: { ...headers, ...sent.headers }, method };
-      return answerTo(this.#http, access, whole, request);
+      return this.#throttle.send(access, () => answerTo(this.#http, access, whole, request), request);
     };
     return { answer: await signedIn(this.#credentials, send, request), method };
   }

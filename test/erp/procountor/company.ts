@@ -1,0 +1,20 @@
+// A company in the fake Procountor, as the subject of the contract's cases and of random rounds.
+
+import { openProcountor } from '../../../src/erp/targets/procountor/index.ts';
+import type { CloudErp } from '../contract/cloud.ts';
+import { FakeProcountor } from './fake.ts';
+
+const states = { UNFINISHED: 'draft', APPROVED: 'posted', INVALIDATED: 'void' };
+
+export const procountor: CloudErp<FakeProcountor> = {
+  words: { vat_codes: { A: 'vat_1 25.5' }, journals: { '*': 'JOURNAL' } },
+  begin: (clock) => new FakeProcountor(clock),
+  open: (fake, ports) => openProcountor(fake.config, ports),
+  held: (fake) =>
+    fake
+      .held()
+      .filter(({ status }) => status !== 'INVALIDATED')
+      .map(({ name, status, date, lines }) => ({
+        ...{ description: name.slice(0, name.indexOf(' · ')), state: states[status], date, lines },
+      })),
+};
