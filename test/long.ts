@@ -1,4 +1,5 @@
-/** Test files of `npm run test:long`: those that wait for real time-outs, start real daemons, or load many clinics. */
+/** Test files of `npm run test:long`: those that wait for real time-outs, start real daemons, load many clinics, measure growth,
+ * play random worlds, or repeat the contract suite for another ERP. */
 export const longTests = [
   'test/absence/hidden.test.ts',
   'test/activities/idle-opening.test.ts',
@@ -9,14 +10,17 @@ export const longTests = [
   'test/embedded/{postgres,temporal}.test.ts',
   'test/erp/contract/fake.test.ts',
   'test/erp/odoo/contract-versions.test.ts',
-  'test/integration/{absent,other-servers,refused,streamed-load}.test.ts',
+  'test/erp/{fortnox,netvisor,procountor,xero}/contract.test.ts',
+  'test/erp/open-items/bulk.test.ts',
+  'test/integration/{absent,faults,other-servers,refused,streamed-load}.test.ts',
   'test/mapping/books.test.ts',
   'test/oracles/money.test.ts',
   'test/practice/limit.test.ts',
-  'test/reports/vat-return-lives.test.ts',
+  'test/reports/{vat-closed-in-erp,vat-return-lives}.test.ts',
   'test/runtime/pools.test.ts',
   'test/simulation/mutants.test.ts',
-  'test/sync/{aside,by-invoice,loads,scrub}.test.ts',
+  'test/simulator/simulator.test.ts',
+  'test/sync/{aside,by-invoice,loads,replay/growth,scrub}.test.ts',
   'test/windows/{ended-runs,many-installations,observation,reload,webhook-to-window}.test.ts',
   'test/workflows/{coverage,deliver,hanging-source,idle-window-cost,kill,pausing,reconciling,replays,schedule,window-evidence,windows}.test.ts',
 ];

@@ -102,13 +102,13 @@ describe('after a first sync with a mapping that lacks an account', () => {
     const gone = join(folder, 'gone.yaml');
     writeFileSync(gone, readFileSync(config, 'utf8').replace(/^temporal: .*$/m, `temporal: {address: "${address}"}`));
     const run = (line: string) => vetledger([...line.split(' '), '--config', gone], clinic.env);
-    const { code, json } = await run('status --json');
+    // Each waits some seconds for the server.
+    const [{ code, json }, checked] = await Promise.all([run('status --json'), run('status --check')]);
     expect(code).toBe(0);
     expect(json()).toMatchObject({
       temporal: { ok: false, address, error: { code: 'temporal_unreachable', todo: expect.stringContaining(address) } },
       installations: [{ health: 'waiting', cause: { code: 'temporal_unreachable' } }],
     });
-    const checked = await run('status --check');
     expect(checked.code).toBe(1);
     expect(checked.stdout.split('\n')[0]).toBe(`Temporal at ${address} does not answer, so no window opens.`);
     expect((await command('status --json')).json().temporal).toMatchObject({ ok: true, error: null });
