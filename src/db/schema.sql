@@ -352,7 +352,7 @@ create table entry_line (
   constraint entry_line_amount_check CHECK ((amount > (0)::numeric)),
   constraint entry_line_side_check CHECK ((side = ANY (ARRAY['debit'::text, 'credit'::text])))
 );
-CREATE INDEX entry_line_liability ON vetledger.entry_line USING btree (role, split_part(entry_id, '/'::text, 1)) WHERE (role = ANY (ARRAY['prepayment_liability'::text, 'prepayment_vat'::text, 'gift_card_liability'::text, 'voucher_liability'::text]));
+CREATE INDEX entry_line_open ON vetledger.entry_line USING btree (role, split_part(entry_id, '/'::text, 1), invoice_id, party_code) INCLUDE (entry_id, side, amount) WHERE (role = ANY (ARRAY['receivable'::text, 'opening_receivable'::text, 'prepayment_liability'::text, 'prepayment_vat'::text, 'gift_card_liability'::text, 'voucher_liability'::text]));
 
 create table entry_mapping (
   installation bigint not null,

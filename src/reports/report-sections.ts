@@ -85,7 +85,7 @@ export const everyEntry: Recorded = { upToSeq: null };
 /** An SQL condition: entry `e` was recorded up to `upToSeq`. Its binding is `upToSeq`. */
 export const isRecorded = 'e.seq <= coalesce(?::bigint, e.seq)';
 
-/** An SQL condition: line `l` is of an installation. The index of lines on prepayments and vouchers needs it; its binding is the id as text. */
+/** An SQL condition: line `l` is of an installation. The index `entry_line_open` needs it; its binding is the id as text. */
 export const ofInstallation = `split_part(l.entry_id, '/', 1) = ?`;
 
 /** The options of a report of accounts, besides its period. */

@@ -863,9 +863,10 @@ create table entry_line (
   primary key (entry_id, line)
 );
 
--- Lines on prepayments, gift cards and vouchers, by installation. They are few, and their reports would read all lines to find them.
-create index entry_line_liability on entry_line (role, split_part(entry_id, '/', 1))
-  where role in ('prepayment_liability', 'prepayment_vat', 'gift_card_liability', 'voucher_liability');
+-- Lines on receivables, prepayments, gift cards and vouchers, by installation: their reports add up the lines of all years. With the
+-- included columns, open items are read from the index alone.
+create index entry_line_open on entry_line (role, split_part(entry_id, '/', 1), invoice_id, party_code) include (entry_id, side, amount)
+  where role in ('receivable', 'opening_receivable', 'prepayment_liability', 'prepayment_vat', 'gift_card_liability', 'voucher_liability');
 
 -- Names of parties, outside the hash chain.
 create table entry_party_name (
