@@ -5,6 +5,7 @@ import type { Connection } from '../db/rows.ts';
 import { localTimeOf, monthBounds } from '../domain/dates.ts';
 import { labelOf } from '../domain/installation-name.ts';
 import { visible } from '../domain/text.ts';
+import { inLanguage } from '../languages/language.ts';
 import type { ClosedMonth } from '../ledger/close-of-month.ts';
 import { journalCsv } from '../ledger/export/export.ts';
 import { mappingVersionText } from '../ledger/journal/entry-records.ts';
@@ -13,6 +14,7 @@ import { sealText } from '../ledger/seals.ts';
 import type { InstallationReport } from '../reports/installation-report.ts';
 import { reportCsv } from '../reports/report-csv.ts';
 import type { Item } from '../reports/report-sections.ts';
+import type { Language } from '../texts/catalogue.ts';
 import { binderTexts } from '../texts/reports/binder.ts';
 import { binderReadme } from '../texts/reports/binder-readme.ts';
 import { reportTexts } from '../texts/reports/reports.ts';
@@ -31,6 +33,8 @@ export interface BinderWanted {
   month: string;
   closed: ClosedMonth;
   names: Config['export']['names'];
+  /** The language of tables and pages. README.txt, the journal and the heads of columns are in English. */
+  language: Language;
   signal: AbortSignal;
   /** The binder calls this while it writes a table. `count` is the number of lines or entries, null if it is unknown. */
   onProgress?(of: { file: string; done: number; count: number | null }): void;
@@ -56,7 +60,7 @@ export async function writeBinder(
 export async function binderFiles(
   trx: Connection,
   of: InstallationConfig,
-  { month, closed, names, onProgress }: BinderWanted,
+  { month, closed, names, language, onProgress }: BinderWanted,
   add: AddFile,
 ): Promise<BinderFile[]> {
   const installation = await withMappingAt(trx, of, closed.close.at);
@@ -81,7 +85,7 @@ export async function binderFiles(
   };
 
   const tables: BinderTable[] = [];
-  for (const table of await binderTables(trx, installation, month, closed)) {
+  for (const table of await binderTables(trx, installation, month, closed, language)) {
     const name = `${table.shape.name.replaceAll('_', '-')}.csv`;
     const tally = new Tally(table);
     const lines = await addTable(name, listingCsv(installation, table, tally.items()), null);
@@ -97,11 +101,10 @@ export async function binderFiles(
     await addText('seal.sig', Buffer.from(seal.signature, 'base64'));
   }
 
-  const words = wordsOf(installation, month, closed);
-  const pages = { ...words, files, tables, decimals: installation.decimals, madeAt: closed.close.at };
-  const pdf = await binderPdf(pages);
-  await addText('binder.pdf', pdf);
-  await addText('README.txt', readmeOf(words, files, closed));
+  const words = inLanguage(language, () => wordsOf(installation, month, closed));
+  const pages = { ...words, files, tables, language, decimals: installation.decimals, madeAt: closed.close.at };
+  await addText('binder.pdf', await binderPdf(pages));
+  await addText('README.txt', readmeOf(wordsOf(installation, month, closed), files, closed));
   const sums = files.map(({ name, sha256 }) => `${sha256}  ${name}\n`);
   await addText('checksums.txt', sums.join(''));
   return files;
@@ -133,7 +136,7 @@ function wordsOf(installation: InstallationConfig, month: string, { close, head,
   const names = binderTexts.facts;
   const facts: [string, string][] = [
     [names.installation, label],
-    [names.days, `${from} to ${through}`],
+    [names.days, binderTexts.fromTo({ from, through })],
     [names.currency, currency],
     [names.books, books],
     [

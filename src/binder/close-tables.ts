@@ -5,6 +5,7 @@ import type { ClosedMonth } from '../ledger/close-of-month.ts';
 import type { ClosingChecklist } from '../queries/closing.ts';
 import { checklistAnswer } from '../queries/closing-answer.ts';
 import { columnsOf, type Item, type Listing } from '../reports/report-sections.ts';
+import { checkWords } from '../texts/commands/labels.ts';
 import { binderTexts } from '../texts/reports/binder.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
 import { checklistItems } from '../wording/checklist-items.ts';
@@ -32,7 +33,7 @@ function checklistTable(checklist: ClosingChecklist | null, timezone: string): L
     checklist === null
       ? [line(null, binderTexts.noChecklist)]
       : checklistItems(checklist, timezone).flatMap(({ ok, text, lines }) => [
-          line(ok ? 'ok' : 'LOOK', text),
+          line(ok ? checkWords.ok : checkWords.look, text),
           ...lines.map((cells) => line(null, cells.filter((cell) => cell !== '').join(', '))),
         ]);
   const shape = { name: 'checklist', title: sectionTitles.checklist, keys: [], amounts: [] };

@@ -3,8 +3,10 @@ import { dirname } from 'node:path';
 import pdfmake, { type Content } from 'pdfmake';
 import { formatExact, zero } from '../domain/money.ts';
 import { clip, visible } from '../domain/text.ts';
+import { inLanguage, shown } from '../languages/language.ts';
 import { cellText } from '../reports/installation-report.ts';
 import type { Column, SectionShape } from '../reports/report-sections.ts';
+import type { Language } from '../texts/catalogue.ts';
 import { binderTexts } from '../texts/reports/binder.ts';
 import type { TableRow, TableSums } from './tally.ts';
 
@@ -25,6 +27,7 @@ export interface BinderPages {
   facts: readonly (readonly [name: string, value: string])[];
   files: readonly { name: string; lines: number | null; sha256: string }[];
   tables: readonly BinderTable[];
+  language: Language;
   decimals: number;
   /** The date of the document, so that the same binder has the same bytes. */
   madeAt: Date;
@@ -45,6 +48,7 @@ export async function binderPdf({
   facts,
   files,
   tables,
+  language,
   decimals,
   madeAt,
 }: BinderPages): Promise<Buffer> {
@@ -52,13 +56,13 @@ export async function binderPdf({
   // The pages need no other file or address than these fonts.
   pdfmake.setLocalAccessPolicy((path) => dirname(path) === dirname(fontFile));
   pdfmake.setUrlAccessPolicy(() => false);
-  const content: Content[] = [
+  const content = inLanguage<Content[]>(language, () => [
     { text: title, fontSize: 18, bold: true, margin: [0, 0, 0, 10] },
     factsTable(facts),
     { text: binderTexts.filesTitle, style: 'heading' },
     filesTable(files),
     ...tables.flatMap((table, index) => tableContent(table, decimals, index === 0)),
-  ];
+  ]);
   const document = pdfmake.createPdf({
     ...{ pageSize: 'A4', pageOrientation: 'landscape', pageMargins: [margin, 50, margin, 40], content },
     info: { title: `${title}, ${header}`, creationDate: madeAt, modDate: madeAt },
@@ -72,7 +76,8 @@ export async function binderPdf({
       ],
     }),
     footer: (page, pages) => ({
-      ...{ text: binderTexts.page({ page, pages }), color: grey, alignment: 'right', margin: [margin, 10, margin, 0] },
+      ...{ text: inLanguage(language, () => binderTexts.page({ page, pages })), color: grey },
+      ...{ alignment: 'right', margin: [margin, 10, margin, 0] },
     }),
   });
   return document.getBuffer();
@@ -108,13 +113,13 @@ function filesTable(files: BinderPages['files']): Content {
 function tableContent({ shape, rows, total, file, lines }: BinderTable, decimals: number, isFirst: boolean): Content[] {
   const isLong = rows === null;
   const sums = Object.keys(total).length === 0 ? null : amountsOf(shape.amounts, total, decimals);
-  const shown = isLong ? [] : rowsOf(shape, rows, decimals);
+  const listed = isLong ? [] : rowsOf(shape, rows, decimals);
   const title = {
-    text: [shape.title, { text: `   ${file}`, fontSize: 8, bold: false, color: grey }],
+    text: [shown(shape.title), { text: `   ${file}`, fontSize: 8, bold: false, color: grey }],
     style: 'heading',
   };
-  const note = isLong ? binderTexts.onlySums({ lines, file }) : shown.length === 0 ? binderTexts.nothing : null;
-  const body = [...shown, ...(sums === null || (shown.length === 0 && !isLong) ? [] : [totalRow(shape, sums)])];
+  const note = isLong ? binderTexts.onlySums({ lines, file }) : listed.length === 0 ? binderTexts.nothing : null;
+  const body = [...listed, ...(sums === null || (listed.length === 0 && !isLong) ? [] : [totalRow(shape, sums)])];
   return [
     ...(isFirst ? [{ text: '', pageBreak: 'after' }] : []),
     ...(body.length === 0 ? [title] : [table(shape, title, body)]),

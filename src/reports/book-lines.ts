@@ -180,7 +180,7 @@ function linesByFigure(
      ) e
      join entry_line l on l.entry_id = e.id
      join unnest(?::text[], ?::text[]) with ordinality f(account, part, place)
-       on f.account = l.account${split === null ? '' : ` and ${partColumn(split)} is not distinct from f.part`}
+       on f.account = l.account and ${partColumn(split)} is not distinct from f.part
      order by f.place, e.day, e.seq, l.line`,
     [
       ...[installation, from ?? '-infinity', through, upToSeq],
@@ -220,8 +220,10 @@ const entriesWithFacts = `select e.id, e.entry_date as day, e.seq, e.kind, e.doc
   left join summary_member m on m.entry_id = e.id left join summary_entry s on s.id = m.summary_id`;
 
 /** The columns of `factShape`, of such an entry `e` and a line `l`. */
-const factColumns = `e.day, e.seq, e.kind, e.document, e.description, e.number, e.journal, e.year, e.n, e."summaryYear",
-  e."summaryN", l.line, l.side, l.amount`;
+const factColumns = [
+  ...['e.day', 'e.seq', 'e.kind', 'e.document', 'e.description', 'e.number', 'e.journal', 'e.year', 'e.n'],
+  ...['e."summaryYear"', 'e."summaryN"', 'l.line', 'l.side', 'l.amount'],
+].join(', ');
 
 interface Only {
   /** One account; null for all. */

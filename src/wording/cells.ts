@@ -17,7 +17,7 @@ export function cellWords(name: string, cells: Readonly<Record<string, Cell>>): 
   if (name === 'name') return 'customer' in cells ? customerName(text, cells.customer) : accountName(text, cells);
   if (ofCodes.includes(name)) return codeWord(text);
   // The mapping names the boxes of a form; the report names the figures without a box.
-  if (name === 'part' || (name === 'title' && cells.box === null)) return shown(text);
+  if (['part', 'action'].includes(name) || (name === 'title' && cells.box === null)) return shown(text);
   return name === 'unmatched' ? documentWords(text) : text;
 }
 

@@ -333,6 +333,32 @@ describe('the binder of a closed month', () => {
     expect(readFileSync(inBinder('seal.txt'), 'utf8')).toContain(`seq 7 entries 6 head ${head} `);
   });
 
+  test('has the words of another language where the English one has codes, and the same figures', async () => {
+    const made = await command('export --binder 2026-02 --out @binder-de --language de');
+    expect(made.code, made.stderr).toBe(0);
+    expect(amounts('binder-de/trial-balance.csv', 'account', 'name', 'type', 'closing').slice(0, 2)).toEqual([
+      '1700 Forderungen Aktiva 169.50',
+      '1920 Kartenzahlungen Aktiva 60.00',
+    ]);
+    expect(amounts('binder-de/vat.csv', 'document', 'kind', 'group', 'tax')).toEqual([
+      'Rechnung 2 Inland VAT 25.5 % 25.50',
+    ]);
+    expect(amounts('binder-de/prepayments.csv', 'document', 'in_books')).toEqual([
+      'Anzahlung 21 200.00',
+      'Zahlung 12 -50.00',
+    ]);
+    expect(table('binder-de/checklist.csv')[0]?.state).toBe('PRÜFEN');
+    expect(table('binder-de/open-documents.csv')[0]).toMatchObject({
+      document: 'Rechnung 1001',
+      code: 'rows_disagree',
+    });
+    // Heads of columns and the journal are for programs, and README.txt is in English.
+    for (const file of ['journal.csv', 'chain.txt', 'close.json', 'README.txt'])
+      expect(filesOf('binder-de')[file]).toEqual(filesOf('binder')[file]);
+    const head = (binder: string) => String(filesOf(binder)['vat.csv']).split('\r\n')[0];
+    expect(head('binder-de')).toBe(head('binder'));
+  });
+
   test('is the same to the byte after later entries, and is replaced only when asked', async () => {
     const named = { ...of(14, 7), party: { ...party(7), name: 'a new name' } };
     const [, , , lines] = sale(14, '2026-03-02');

@@ -55,6 +55,7 @@ export function exportBinder(context: CommandContext, options: Options): Promise
       try {
         const files = await writeBinder(app.db, installation, folder, {
           ...{ month, closed, names: app.config.export.names, signal: context.signal },
+          language: context.language,
           onProgress: ({ file, done, count }) =>
             bars.show({ step: file, done: Math.min(done, count ?? done), total: count }),
         });

@@ -8,6 +8,7 @@ export const binderTexts = catalogue('reports/binder.binderTexts', {
   more: ({ count }: { count: number }) => `${count} more`,
   kinds: { close: 'closed', reopen: 'opened again' },
   header: (of: { label: string; month: string; books: string }) => `Installation ${of.label}, ${of.month}. ${of.books}`,
+  fromTo: ({ from, through }: { from: string; through: string }) => `${from} to ${through}`,
   reopened: (of: { month: string; at: string }) => `${of.month} WAS OPENED AGAIN ON ${of.at}`,
   page: ({ page, pages }: { page: number; pages: number }) => `page ${page} of ${pages}`,
   filesTitle: 'Files',

@@ -14,7 +14,13 @@ const entriesAtMost = 20_000;
 const timeoutMs = 60_000;
 
 /** The closing binder of a month as a file. Missing if the month was never closed. */
-export async function downloadBinder({ db, context, installation, query }: InstallationRequest): Promise<Answer> {
+export async function downloadBinder({
+  db,
+  context,
+  installation,
+  query,
+  language,
+}: InstallationRequest): Promise<Answer> {
   const { month = '' } = query;
   if (!isCalendarDate(`${month}-01`)) return { missing: true };
   const closed = await closeOfMonth(db, installation.id, month);
@@ -28,7 +34,7 @@ export async function downloadBinder({ db, context, installation, query }: Insta
   const name = `binder-${installation.id}-${month}`;
   const { names } = context.config.export;
   const signal = AbortSignal.timeout(timeoutMs);
-  const zip = await zippedBinder(db, installation, name, { month, closed, names, signal });
+  const zip = await zippedBinder(db, installation, name, { month, closed, names, language, signal });
   return { file: { name: `${name}.zip`, type: 'application/zip', pieces: [zip] } };
 }
 
