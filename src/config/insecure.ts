@@ -19,8 +19,7 @@ export function refuseInsecure(file: string, config: ConfigFile, env: NodeJS.Pro
     refuse(file, `${path}.base_url`, insecureParts.http, `${path}.allow_insecure`);
   }
   for (const [index, { erp }] of config.installations.entries()) {
-    // Tokens of a login are worth more than a password of the ERP: they work from everywhere.
-    if (erp.redirect_url === undefined || erp.url === undefined) continue;
+    if (erp.url === undefined) continue;
     const { protocol, hostname } = new URL(erp.url);
     if (protocol !== 'https:' && !isNear(hostname))
       refuse(file, `installations[${index}].erp.url`, insecureParts.http, 'allow_insecure');

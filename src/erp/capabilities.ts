@@ -13,6 +13,8 @@ export interface Capabilities {
     lookup: 'exact' | 'scan_by_date' | 'scan_since' | 'none';
     /** A new entry may be missing from look-ups for this time. */
     lookup_lag_seconds: number;
+    /** Maximum length of the text with the unit's id and the key, in UTF-16 units. Absent if any text fits. */
+    longest_text?: number;
   };
   /**
    * An id of the request, in a header; it is not kept in the ERP's record. `survives`: the requests whose ids the ERP

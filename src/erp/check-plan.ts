@@ -4,7 +4,7 @@ import type { MappedDimension, Mapping } from '../mapping/schema.ts';
 import { type CalendarDate, type DocumentKind, type LineRole, roles } from '../terms.ts';
 import type { ErpProblemCode } from '../texts/erp-problems.ts';
 import { deliveryFindings } from '../texts/findings/delivery.ts';
-import { dimensionLimit, vatNotComputed } from '../texts/findings/erp-check-results.ts';
+import { dimensionLimit, keyRoom, vatNotComputed } from '../texts/findings/erp-check-results.ts';
 import type { Capabilities } from './capabilities.ts';
 import { dimensionValueOf, journalOf, noVatCode, partyAccounts, vatCodeOf, vatText } from './mapped-values.ts';
 import type { CheckPlan, CheckResult, ErpProblem } from './port.ts';
@@ -94,15 +94,23 @@ export function checkPlan(
   };
 }
 
+/** Length of the longest unit id and key, with what separates them. */
+const leastKeyRoom = 75;
+
 /**
- * What the mapping requires and the ERP cannot do: VAT without a sale if the ERP reports VAT by sales, and more dimensions
- * than a line can have.
+ * What vetledger or the mapping requires and the ERP cannot do: a text for our key, VAT without a sale if the ERP reports
+ * VAT by sales, and more dimensions than a line can have.
  */
-export function mappingFaults({ policies, erp }: Mapping, capabilities: Pick<Capabilities, 'vat' | 'lines'>) {
+export function mappingFaults({ policies, erp }: Mapping, capabilities: Pick<Capabilities, 'key' | 'vat' | 'lines'>) {
   const { size: n } = new Set(Object.values(erp.dimensions).map(({ name }) => name));
   const most = capabilities.lines.max_dimensions;
   const limit = { message: most === null ? '' : dimensionLimit.message({ n, most }), todo: dimensionLimit.todo };
   const faults: CheckResult[] = most !== null && n > most ? [{ name: 'erp.dimensions', ok: false, ...limit }] : [];
+  const { longest_text: longest = leastKeyRoom } = capabilities.key;
+  if (longest < leastKeyRoom) {
+    const message = keyRoom.message({ least: leastKeyRoom, most: longest });
+    faults.push({ name: 'key.longest_text', ok: false, message, todo: keyRoom.todo });
+  }
   if (!needsSales(capabilities)) return faults;
   return [
     ...faults,

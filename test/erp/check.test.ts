@@ -224,6 +224,12 @@ test('an ERP without parties needs none, and one with few dimensions refuses mor
   ]);
 });
 
+test('an ERP whose texts are too short for a unit id and a key is refused', async () => {
+  const key = { ...capabilitiesOf().key, longest_text: 74 };
+  const { faults } = await check({}, { capabilities: capabilitiesOf({ key }) });
+  expect(faults.map(({ name }) => name)).toEqual(['key.longest_text']);
+});
+
 test('a file needs no journals, and sends no request', async () => {
   const { plan, faults } = await check({ journals: {}, collective_party: null }, { kind: 'csv' });
   expect([plan, faults]).toEqual([null, []]);

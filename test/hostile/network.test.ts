@@ -29,11 +29,14 @@ async function load(baseUrl: string, own: Settings, settings: Settings, env: Nod
 }
 
 const home = 'http://127.0.0.1:8090';
+const erpAt = (url: string) =>
+  `{kind: tryton, url: "${url}", database: books, user: api, password: ${fromEnvironment('PRACTICE_TOKEN')}}`;
 const away: [what: string, base: string, own: Settings, settings: Settings][] = [
   ['installations[0].base_url', 'http://clinic.example', {}, {}],
   ['installations[0].base_url', 'http://127.0.0.1.example', {}, {}],
   ['installations[0].base_url', 'http://192.168.1.2', {}, {}],
   ['installations[0].base_url', 'http://[fe80::1]', {}, {}],
+  ['installations[0].erp.url', home, { erp: erpAt('http://erp.example') }, {}],
   ['temporal.address', home, {}, { temporal: '{address: "temporal.example:7233"}' }],
   ['temporal.address', home, {}, { temporal: '{address: "temporal.example:7233", tls: false}' }],
   [
@@ -69,6 +72,8 @@ describe('a configuration', () => {
     ['http://localhost:1', {}, {}],
     ['http://[::1]:1', {}, {}],
     ['http://clinic.example', { allow_insecure: 'true' }, {}],
+    [home, { erp: erpAt('http://localhost:8069') }, {}],
+    [home, { erp: erpAt('https://erp.example') }, {}],
     [home, {}, { temporal: '{address: "[::1]:7233"}' }],
     [home, {}, { temporal: '{address: "temporal.example:7233", tls: true}' }],
     [home, {}, { temporal: '{address: "temporal.example:7233", allow_insecure: true}' }],

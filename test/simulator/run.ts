@@ -36,7 +36,7 @@ const mutantSeeds = 100;
 
 const { values } = parseArgs({
   options: {
-    seeds: { type: 'string', default: '200' },
+    seeds: { type: 'string' },
     from: { type: 'string' },
     seed: { type: 'string' },
     trait: { type: 'string' },
@@ -48,15 +48,18 @@ const { values } = parseArgs({
   },
 });
 const isWhole = (text: string) => Number.isSafeInteger(Number(text)) && Number(text) > 0;
-const error = ![values.seeds, values.processes, values.seed ?? '1', values.from ?? '1'].every(isWhole)
-  ? '--seeds, --from, --seed and --processes are whole numbers above 0'
-  : values.mutant !== '' && !Object.hasOwn(mutants, values.mutant)
-    ? `--mutant is one of: ${Object.keys(mutants).join(', ')}`
-    : values.trait !== undefined && !choices.includes(values.trait as Choice)
-      ? `--trait is one of: ${choices.join(', ')}`
-      : values.erp !== undefined && !erps.includes(values.erp)
-        ? `--erp is one of: ${erps.join(', ')}`
-        : null;
+const error =
+  values.seed !== undefined && values.seeds !== undefined
+    ? '--seed plays one life, and --seeds several; use --from N --seeds M'
+    : ![values.seeds ?? '1', values.processes, values.seed ?? '1', values.from ?? '1'].every(isWhole)
+      ? '--seeds, --from, --seed and --processes are whole numbers above 0'
+      : values.mutant !== '' && !Object.hasOwn(mutants, values.mutant)
+        ? `--mutant is one of: ${Object.keys(mutants).join(', ')}`
+        : values.trait !== undefined && !choices.includes(values.trait as Choice)
+          ? `--trait is one of: ${choices.join(', ')}`
+          : values.erp !== undefined && !erps.includes(values.erp)
+            ? `--erp is one of: ${erps.join(', ')}`
+            : null;
 if (error !== null) {
   console.error(`error: ${error}`);
   process.exit(2);
@@ -104,7 +107,7 @@ async function tryMutants(): Promise<number> {
 }
 
 async function tryOne(mutant: string): Promise<number> {
-  const seeds = values.seed === undefined ? seedsOf(Number(values.seeds)) : [Number(values.seed)];
+  const seeds = values.seed === undefined ? seedsOf(Number(values.seeds ?? 200)) : [Number(values.seed)];
   const { reports, failed, seconds } = await lives(
     { ...setting, seeds, mutant, given: mutants[mutant]?.given ?? ofErp },
     false,

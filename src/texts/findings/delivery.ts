@@ -20,6 +20,8 @@ export const deliveryFindings = catalogue('findings/delivery.deliveryFindings', 
   // Limits of the ERP
   tooManyLines: ({ lines, most }: { lines: number; most: number }): string =>
     `the entry has ${lines} lines; the ERP accepts at most ${most}`,
+  noRoomForKey: ({ most }: { most: number }): string =>
+    `the ERP accepts at most ${most} characters, too few for the unit’s id and the key`,
   tooManyBytes: ({ bytes, most }: { bytes: number; most: number }): string =>
     `the entry has about ${bytes} bytes; the ERP accepts at most ${most}`,
   tooManyRows: ({ rows, most }: { rows: number; most: number }): string =>

@@ -50,6 +50,13 @@ export const vatNotComputed = catalogue('findings/erp-check-results.vatNotComput
   },
 });
 
+/** A capability record whose text for the key is too short. */
+export const keyRoom = catalogue('findings/erp-check-results.keyRoom', {
+  message: ({ least, most }: { least: number; most: number }) =>
+    `The text with the key may have ${most} characters in the ERP; vetledger needs ${least}.`,
+  todo: 'Report this to the vendor of vetledger. Nothing can be delivered to this ERP.',
+});
+
 /** A mapping with more dimensions than a line of the ERP can have. */
 export const dimensionLimit = catalogue('findings/erp-check-results.dimensionLimit', {
   message: ({ n, most }: { n: number; most: number }) =>

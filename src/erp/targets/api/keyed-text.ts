@@ -1,6 +1,8 @@
 import { clip, visible } from '../../../domain/text.ts';
 import type { InstallationId } from '../../../terms.ts';
+import { deliveryFindings } from '../../../texts/findings/delivery.ts';
 import type { ErpEntry } from '../../erp-entry.ts';
+import { ErpError } from '../../port.ts';
 
 /** The text in which a target stores our key: `description · 4711/invoice/1001/1 [KEY]`. Tryton and Odoo use it. */
 
@@ -9,13 +11,18 @@ export const longestText = 200;
 
 /**
  * The text of an entry: its description, the unit's id (for `vetledger explain`), and the key in brackets, by which the
- * entry is found. `longest`: maximum length of the whole text.
+ * entry is found. `longest`: maximum length of the whole text. Throws ErpError `refused` if unit id and key do not fit.
  */
 export function keyedText({ description, reference, unitId, key }: ErpEntry, longest?: number): string {
   const number = reference !== null && !description.includes(reference) ? `${reference} ` : '';
   const end = ` · ${unitId} ${keyText(key)}`;
+  // Without its key, an entry would never be found again.
+  if (longest !== undefined && end.length >= longest) {
+    const message = deliveryFindings.noRoomForKey({ most: longest });
+    throw new ErpError('refused', message, { problem: 'erp_too_large', keys: [key] });
+  }
   // A text that is cut ends with an ellipsis.
-  const most = longest === undefined ? longestText : Math.max(0, longest - end.length - 1);
+  const most = longest === undefined ? longestText : longest - end.length - 1;
   return `${clip(visible(`${number}${description}`), most)}${end}`;
 }
 

@@ -1,7 +1,5 @@
 import type { Capabilities } from '../../capabilities.ts';
 
-/** Maximum length of a voucher's description, which contains our key. */
-export const longestDescription = 200;
 export const longestRowText = 100;
 
 /** Fortnox allows these characters in texts, and some that code page 437 lacks. `&` is left out: answers may encode it. */
@@ -13,7 +11,7 @@ const allowed = '\\p{L}0-9 \\-_.,:;!?=+*/()#%@^°$£¢¥²½';
  */
 export const fortnoxCapabilities: Capabilities = {
   kind: 'api',
-  key: { unique: 'none', duplicate_reply: 'doubled', lookup: 'scan_since', lookup_lag_seconds: 0 },
+  key: { unique: 'none', duplicate_reply: 'doubled', lookup: 'scan_since', lookup_lag_seconds: 0, longest_text: 200 },
   request_id: null,
   write: { steps: 'one', max_entries: 1, max_lines: 500, max_bytes: 1_000_000, withdraw: 'none' },
   doubt: { server_may_work_seconds: 180 },
@@ -26,7 +24,7 @@ export const fortnoxCapabilities: Capabilities = {
     // The SIE file, from which the books are read, has this code page.
     encoding: 'cp437',
     lengths: {
-      ...{ description: longestDescription, reference: longestRowText, party_name: longestRowText },
+      ...{ description: 200, reference: longestRowText, party_name: longestRowText },
       line_description: longestRowText,
     },
     forbidden: `^${allowed}`,

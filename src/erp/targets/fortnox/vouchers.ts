@@ -6,7 +6,7 @@ import { erpText, type TextField } from '../../erp-text.ts';
 import type { ResolvedEntry, ResolvedLine } from '../api/erp-api.ts';
 import { asAmount, asId, asList, asRecord, asText, toAmount } from '../api/form.ts';
 import { keyedText, keyIn, withoutKey } from '../api/keyed-text.ts';
-import { fortnoxCapabilities, longestDescription } from './capabilities.ts';
+import { fortnoxCapabilities } from './capabilities.ts';
 import { type VoucherNumber, voucherId } from './codes.ts';
 import { type FortnoxRecords, valuesIn } from './names.ts';
 import { type FinancialYear, yearLabel } from './years.ts';
@@ -24,7 +24,7 @@ const theirMarks = / - (\d+\/[^()\s]+) \(([A-Z2-7]{20})\)/g;
 export function voucherText(entry: ErpEntry): string {
   const description = allowed(entry.description, 'description');
   const reference = entry.reference === null ? null : allowed(entry.reference, 'reference');
-  const text = keyedText({ ...entry, description, reference }, longestDescription);
+  const text = keyedText({ ...entry, description, reference }, fortnoxCapabilities.key.longest_text);
   return text.replaceAll('…', '.').replace(ourMarks, ' - $1 ($2)');
 }
 

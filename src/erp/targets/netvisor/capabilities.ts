@@ -12,7 +12,7 @@ export const mostInvalidated = 100;
 export const netvisorCapabilities: Capabilities = {
   kind: 'api',
   // A person may change the date of a voucher, so a look-up also searches by the time of the change.
-  key: { unique: 'none', duplicate_reply: 'doubled', lookup: 'scan_since', lookup_lag_seconds: 2 },
+  key: { unique: 'none', duplicate_reply: 'doubled', lookup: 'scan_since', lookup_lag_seconds: 2, longest_text: 255 },
   request_id: {
     ...{ header: 'X-Netvisor-Authentication-TransactionId', max: 36 },
     ...{ on_repeat: 'refused', remembered_seconds: 'unknown', survives: 'all' },

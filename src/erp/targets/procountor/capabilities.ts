@@ -1,7 +1,5 @@
 import type { Capabilities } from '../../capabilities.ts';
 
-/** Maximum length of a receipt's name, which contains our key. */
-export const longestName = 80;
 const longestDescription = 255;
 
 /**
@@ -11,7 +9,7 @@ const longestDescription = 255;
 export const procountorCapabilities: Capabilities = {
   kind: 'api',
   // A person may change the date of a receipt, so a look-up also searches by the time of creation.
-  key: { unique: 'none', duplicate_reply: 'doubled', lookup: 'scan_since', lookup_lag_seconds: 0 },
+  key: { unique: 'none', duplicate_reply: 'doubled', lookup: 'scan_since', lookup_lag_seconds: 0, longest_text: 80 },
   request_id: null,
   write: { steps: 'draft_then_post', max_entries: 1, max_lines: 500, max_bytes: 1_000_000, withdraw: 'void' },
   doubt: { server_may_work_seconds: 180 },

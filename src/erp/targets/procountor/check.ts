@@ -8,7 +8,7 @@ import { loggedIn, periodResults } from '../api/check.ts';
 import type { CheckStep, Drafts, DraftTrials, ErpChecks, FoundRecords } from '../api/erp-api.ts';
 import { asId, asRecord, toAmount, writtenAs } from '../api/form.ts';
 import { allOf } from '../api/pages.ts';
-import { longestName, procountorCapabilities } from './capabilities.ts';
+import { procountorCapabilities } from './capabilities.ts';
 import { plainStatus, receiptType } from './codes.ts';
 import type { ProcountorConnection } from './connection.ts';
 import type { ProcountorRecords } from './names.ts';
@@ -90,4 +90,4 @@ export class ProcountorChecks implements ErpChecks<ProcountorRecords> {
   }
 }
 
-const mark = clip(erpCheckTexts.draftMark, longestName);
+const mark = clip(erpCheckTexts.draftMark, procountorCapabilities.key.longest_text ?? 0);

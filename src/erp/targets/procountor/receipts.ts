@@ -5,7 +5,7 @@ import { erpText } from '../../erp-text.ts';
 import type { ResolvedEntry, ResolvedLine } from '../api/erp-api.ts';
 import { asAmount, asId, asList, asRecord, asText, toAmount, wrongForm } from '../api/form.ts';
 import { keyedText, keyIn, withoutKey } from '../api/keyed-text.ts';
-import { longestName, procountorCapabilities } from './capabilities.ts';
+import { procountorCapabilities } from './capabilities.ts';
 import { dimensionKey, plainStatus, receiptType, taxCode } from './codes.ts';
 import type { ProcountorNames, ProcountorRecords } from './names.ts';
 
@@ -14,7 +14,7 @@ const { decimals } = procountorCapabilities.lines;
 /** Replacing characters may make a text longer, so that comes before the text is cut. */
 export function receiptName(entry: ErpEntry): string {
   const description = erpText(entry.description, 'description', procountorCapabilities);
-  return keyedText({ ...entry, description }, longestName);
+  return keyedText({ ...entry, description }, procountorCapabilities.key.longest_text);
 }
 
 /** The body of a new receipt. */
