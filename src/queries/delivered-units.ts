@@ -100,8 +100,8 @@ export async function unitTotals(
     );
   const isNarrow = search !== null || batch !== null;
   const settled = isNarrow
-    ? `select u.state, ${figures}, null from erp_unit u where ${sql} and u.state <> all(?::text[]) group by u.state`
-    : `select u.state, sum(u.n)::bigint, min(u.unit_date), max(u.unit_date), null from erp_settled_day u where ${sql} and u.n <> 0 group by u.state`;
+    ? `select u.state, ${figures}, null::numeric as amount from erp_unit u where ${sql} and u.state <> all(?::text[]) group by u.state`
+    : `select u.state, sum(u.n)::bigint as units, min(u.unit_date) as "from", max(u.unit_date) as through, null::numeric as amount from erp_settled_day u where ${sql} and u.n <> 0 group by u.state`;
   const isSettled = state === null || !openStates.some((each) => each === state);
   return rows(
     db,

@@ -1,3 +1,4 @@
+import { isFileTarget } from '../../../config/erp.ts';
 import type { InstallationConfig } from '../../../config/load-config.ts';
 import { formatExact, Money } from '../../../domain/money.ts';
 import { entryPage } from '../../../erp/targets/entry-page.ts';
@@ -42,20 +43,23 @@ export function deliveryView(of: Shown): Node {
   const path = `/${installation.id}/delivery`;
   const pace = texts.lastDay({ entries: count(of.lastDay, 'entry') });
   return html`${facts([...deliveryFields(status, at), [texts.pace, pace]])}
-    <section>
-      <h2>${texts.differences}</h2>
-      ${differencesView(of)}
-    </section>
+    ${differencesView(of)}
+    ${batches.length === 0 ? null : html`<section><h2>${texts.batches}</h2>${batchesView(of, path, at)}</section>`}
     <section>
       <h2>${texts.units}</h2>
       ${filterForm(of)} ${totalsView(of, path)} ${retryAll(of)}
       <p class="dim">${texts.amountNote}</p>
       ${unitsView(of, at)} ${pageLinks(path, query, page.next)}
-    </section>
-    ${batches.length === 0 ? null : html`<section><h2>${texts.batches}</h2>${batchesView(of, path, at)}</section>`}`;
+    </section>`;
 }
 
-function differencesView({ differences, withNames, rights, installation: { id } }: Shown): Content {
+/** What the last reading of the ERP found. Files cannot be read back. */
+function differencesView(of: Shown): Content {
+  if (of.differences === null && isFileTarget(of.installation.erp)) return null;
+  return html`<section><h2>${texts.differences}</h2>${differenceTable(of)}</section>`;
+}
+
+function differenceTable({ differences, withNames, rights, installation: { id } }: Shown): Content {
   if (differences === null) return html`<p class="empty">${nextStep(rights, id, texts.notRead)}</p>`;
   const note = html`<p class="dim">${nextStep(rights, id, texts.balancesNote)}</p>`;
   if (differences.ok) return html`<p>${texts.equal}</p>${note}`;
