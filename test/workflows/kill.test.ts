@@ -40,7 +40,7 @@ async function killedCommand(clinic: TestClinic, command: string, kind: 'invoice
   });
   const exited = once(child, 'exit');
   try {
-    const loading = waitFor(`first ${kind}s`, async () => (await mirrored(clinic, kind)) >= 100, 40_000);
+    const loading = waitFor(`first ${kind}s`, async () => (await mirrored(clinic, kind)) >= 100);
     const ended = exited.then(() => Promise.reject(new Error(`vetledger ${command} ended by itself: ${said}`)));
     await Promise.race([loading, ended]);
     ended.catch(() => undefined);

@@ -54,7 +54,7 @@ function scheduled(after = new Date(0)): Promise<Scheduled[]> {
 /** Waits for the next closed window of the Schedule for which `wanted` is true. */
 const nextWindow = async (wanted: (window: Scheduled) => boolean = () => true) => {
   const after = (await scheduled()).at(-1)?.opened_at;
-  return waitFor('window of the schedule', async () => (await scheduled(after)).find(wanted), 40_000);
+  return waitFor('window of the schedule', async () => (await scheduled(after)).find(wanted));
 };
 
 test('a daemon makes the schedule, and its windows post what happens in the clinic', async () => {
