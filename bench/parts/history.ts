@@ -1,7 +1,8 @@
 // The history of a clinic, made in SQL: three years of entries, and for the console also their records and documents.
 // Triggers are off, so that 200,000 invoices take a minute; only a superuser may do this.
 
-/** Entries: an invoice has six lines; 0.8 payments and 0.2 prepayments have two each. */
+/** Entries: an invoice has six lines; 0.8 payments and 0.2 prepayments have two each. Payments used 19 of 20 prepayments. */
+const isUse = (payment: string) => `(${payment} % 4 = 0 and ${payment} / 4 % 20 <> 0)`;
 const entries = `
   create temp table doc as
     select kind, id, date '2023-01-01' + (id * 1095 / of)::int as day, row_number() over (order by id::numeric / of, kind) as seq
@@ -30,9 +31,12 @@ const entries = `
     ('invoice', 6, '2938', 'vat', 'credit', 7.00, null, 'VAT 14'),
     ('payment', 1, '1910', 'card_clearing', 'debit', 181.00, null, null),
     ('payment', 2, '1700', 'receivable', 'credit', 181.00, null, null),
-    ('prepayment', 1, '1910', 'card_clearing', 'debit', 50.00, null, null),
-    ('prepayment', 2, '2450', 'prepayment_liability', 'credit', 50.00, null, null)
-  ) l (kind, line, account, role, side, amount, dimension, vat) where l.kind = e.kind and e.installation = CLINIC;
+    ('use', 1, '2450', 'prepayment_liability', 'debit', 181.00, null, null),
+    ('use', 2, '1700', 'receivable', 'credit', 181.00, null, null),
+    ('prepayment', 1, '1910', 'card_clearing', 'debit', 181.00, null, null),
+    ('prepayment', 2, '2450', 'prepayment_liability', 'credit', 181.00, null, null)
+  ) l (kind, line, account, role, side, amount, dimension, vat)
+  where l.kind = case when e.kind = 'payment' and ${isUse('e.document_id')} then 'use' else e.kind end and e.installation = CLINIC;
   insert into entry_party_name (installation, entry_id, party_code, name)
   select CLINIC, l.entry_id, l.party_code, 'Client ' || l.party_code from entry e join entry_line l on l.entry_id = e.id
   where e.installation = CLINIC and l.party_named;
@@ -55,10 +59,10 @@ const rowText = `'{"account_number":"' || account || '","credited_invoicerow":nu
   || '","reporting_dimension_1":' || coalesce('"' || dimension || '"', 'null') || ',"reporting_dimension_2":null,"reporting_dimension_3":null,"sum":'
   || net || ',"sum_total":' || net + vat || ',"sum_vat":' || vat || ',"vat_percentage":' || rate || '}'`;
 const paymentText = `'{"date_added":"' || day || 'T10:00:00+02:00","id":' || n || ',"invoice":"https://clinic.example/CLINIC/api/0.1/invoice/' || n
-  || '/","modified":"' || day || 'T10:00:00+02:00","paid":181.00,"payment_type":1}'`;
+  || '/","modified":"' || day || 'T10:00:00+02:00","paid":181.00,"payment_type":' || case when ${isUse('n')} then 8 else 1 end || '}'`;
 const prepaymentText = `'{"client":"https://clinic.example/CLINIC/api/0.1/client/' || n % 9000 + 1 || '/","created":"' || day || 'T10:00:00+02:00","department":"https://clinic.example/CLINIC/api/0.1/department/'
   || n % 3 + 1 || '/","description":"","external_info":{"external_id":"CLINIC/prepayment/' || n || '/1"},"id":' || n || ',"modified":"' || day
-  || 'T10:00:00+02:00","paid":50.00,"payment_type":1,"refunds":[],"status":"ready","unused_amount":50.00}'`;
+  || 'T10:00:00+02:00","paid":181.00,"payment_type":1,"refunds":[],"status":"ready","unused_amount":' || case when n % 20 = 0 then '181.00' else '0.00' end || '}'`;
 
 const mirrored = (kind: string, text: string, id: string, parent: string, from: string) => `
   insert into mirror_record (installation, kind, id, parent_id, version, modified, source_time, first_seen_at, content_hash, raw,
@@ -79,7 +83,11 @@ const records = `
   ${mirrored('payment', paymentText, 'n', 'n', `own where kind = 'payment'`)}
   ${mirrored('prepayment', prepaymentText, 'n', 'null::bigint', `own where kind = 'prepayment'`)}
   insert into prepayment_balance (installation, prepayment_id, client_id, paid, unused, created_at, version, modified_at)
-  select CLINIC, n, n % 9000 + 1, 50.00, 50.00, day, 1, day from own where kind = 'prepayment';
+  select CLINIC, n, n % 9000 + 1, 181.00, case when n % 20 = 0 then 181.00 else 0.00 end, day, 1, day from own where kind = 'prepayment';
+  insert into prepayment_use (installation, payment_id, invoice_id, amount, recorded_at, version, invoice_client_id, first_client_id, state)
+  select CLINIC, n, n, 181.00, day, 1, n % 9000 + 1, n % 9000 + 1, 'matched' from own where kind = 'payment' and ${isUse('n')};
+  insert into prepayment_match (installation, payment_id, prepayment_id, amount)
+  select CLINIC, n, n / 4, 181.00 from own where kind = 'payment' and ${isUse('n')};
   insert into document (installation, kind, id, state, dirty, document_date, entry_id, entry_count, input_hash, written_entry_id, judged_at)
   select installation, kind, document_id, 'posted', false, document_date, id, 1, 'past', case kind when 'prepayment' then id end, created_at
   from entry where installation = CLINIC;
@@ -161,6 +169,8 @@ const copied = [
     'entry_mapping',
     'mirror_record',
     'prepayment_balance',
+    'prepayment_use',
+    'prepayment_match',
     'document',
     'document_report',
   ],

@@ -67,12 +67,19 @@ export async function unusedPrepayments(
   return [...found.values()].filter(({ amount }) => !amount.isZero());
 }
 
-/** The amounts of records that were not followed yet, or that changed since, and of refunds that name no prepayment. */
-async function notFollowed(
+/** A prepayment or refund that was not followed yet, or that changed since, or a refund that names no prepayment. */
+interface NotFollowed {
+  id: number;
+  paid: Money | null;
+  refundsId: number | null;
+  isMoney: boolean;
+  day: CalendarDate | null;
+}
+
+export async function recordsNotFollowed(
   db: Connection,
   { id: installation, dialect, timezone }: Followed,
-  through: CalendarDate,
-): Promise<[line: string, Unused][]> {
+): Promise<NotFollowed[]> {
   const found = await rows(
     db,
     { id: integer, raw: json, day: nullable(date) },
@@ -84,17 +91,23 @@ async function notFollowed(
        and not exists (select from prepayment_refund r where r.installation = m.installation and r.refund_id = m.id)`,
     [installation],
   );
-  const read = found.flatMap(({ id, raw, day }) => {
+  return found.map(({ id, raw, day }) => {
     const { paid, refundsId, status, created } = readRecord('prepayment', raw, dialect);
     const own = day ?? (created === null ? null : businessDate(created, timezone));
-    const isCounted = paid !== null && !isNoMoney(status) && (own === null || own <= through);
-    return isCounted ? [{ id, paid, refundsId }] : [];
+    return { id, paid, refundsId, isMoney: !isNoMoney(status), day: own };
   });
+}
+
+/** The amounts of the records that were not followed. */
+async function notFollowed(db: Connection, input: Followed, through: CalendarDate): Promise<[line: string, Unused][]> {
+  const read = (await recordsNotFollowed(db, input)).flatMap(({ id, paid, refundsId, isMoney, day }) =>
+    paid !== null && isMoney && (day === null || day <= through) ? [{ id, paid, refundsId }] : [],
+  );
   const known = await rows(
     db,
     { id: integer },
     `select id from mirror_record where installation = ? and kind = 'prepayment' and id = any(?::bigint[])`,
-    [installation, read.flatMap(({ refundsId }) => refundsId ?? [])],
+    [input.id, read.flatMap(({ refundsId }) => refundsId ?? [])],
   );
   const originals = new Set(known.map((one) => one.id));
   return read.map(({ id, paid, refundsId }) => {

@@ -68,12 +68,13 @@ export interface NotedUse {
   recordedOn: CalendarDate | null;
 }
 
-/** All payments of type 8, by id, read page by page. */
+/** All payments of type 8 but those of `except`, by id, read page by page. */
 export async function* notedUses(
   db: Connection,
   installation: InstallationId,
   timezone: string,
   pageSize: number,
+  except: ReadonlySet<number> = new Set(),
 ): AsyncGenerator<NotedUse[]> {
   const found = pages(pageSize, (after: { paymentId: number } | null) =>
     rows(
@@ -81,8 +82,8 @@ export async function* notedUses(
       { paymentId: integer, amount: numeric, recordedAt: nullable(instant), cancelledOn: nullable(integer) },
       `select payment_id as "paymentId", amount, recorded_at as "recordedAt",
          case state when 'cancelled' then invoice_id end as "cancelledOn" from prepayment_use
-       where installation = ? and payment_id > ? order by payment_id limit ?`,
-      [installation, after?.paymentId ?? 0, pageSize],
+       where installation = ? and payment_id > ? and payment_id <> all(?::bigint[]) order by payment_id limit ?`,
+      [installation, after?.paymentId ?? 0, [...except], pageSize],
     ),
   );
   for await (const page of found) {

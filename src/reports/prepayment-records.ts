@@ -11,6 +11,7 @@ import { notedUses } from '../prepayments/used.ts';
 import { isNoMoney } from '../records/source-codes.ts';
 import { type CalendarDate, type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
 import { everyEntry, isRecorded, ofInstallation, type Recorded } from './report-sections.ts';
+import type { SettledDocuments } from './settled-prepayments.ts';
 import type { VatInput } from './vat.ts';
 
 const pageSize = 500;
@@ -29,10 +30,11 @@ export interface PrepaymentOfSource {
   isMoney: boolean;
 }
 
-/** All prepayments and refunds of the mirror, by id. */
+/** The prepayments and refunds of the mirror that are not settled, by id. */
 export async function* prepaymentsOfSource(
   db: Connection,
   { id: installation, dialect, timezone }: VatInput,
+  { prepayments: settled }: SettledDocuments,
 ): AsyncGenerator<PrepaymentOfSource[]> {
   const shape = { id: integer, raw: json, gone: nullable(text), state: nullable(text), day: nullable(date) };
   const found = pages(pageSize, (after: { id: number } | null) =>
@@ -41,8 +43,8 @@ export async function* prepaymentsOfSource(
       shape,
       `select m.id, m.raw, m.gone_at::text as gone, d.state, d.document_date as day from mirror_record m
          left join document d on d.installation = m.installation and d.kind = m.kind and d.id = m.id
-       where m.installation = ? and m.kind = 'prepayment' and m.id > ? order by m.id limit ?`,
-      [installation, after?.id ?? 0, pageSize],
+       where m.installation = ? and m.kind = 'prepayment' and m.id > ? and m.id <> all(?::bigint[]) order by m.id limit ?`,
+      [installation, after?.id ?? 0, [...settled], pageSize],
     ),
   );
   for await (const page of found) {
@@ -70,12 +72,13 @@ export interface UseOfSource {
   taken: { prepaymentId: number; amount: Money }[];
 }
 
-/** All payments of type 8 with their matches, by id. */
+/** The payments of type 8 that used something else than settled prepayments, with their matches, by id. */
 export async function* usesOfSource(
   db: Connection,
   { id: installation, timezone }: VatInput,
+  { payments: settled }: SettledDocuments,
 ): AsyncGenerator<UseOfSource[]> {
-  for await (const page of notedUses(db, installation, timezone, pageSize)) {
+  for await (const page of notedUses(db, installation, timezone, pageSize, settled)) {
     const ids = page.map(({ paymentId }) => paymentId);
     const taken = await takenByUses(db, installation, ids);
     const documents = await rows(
@@ -104,10 +107,12 @@ export interface BookedOnPrepayments {
   vatShares: { kind: DocumentKind; id: number; prepaymentId: number; vat: Money }[];
 }
 
+/** Without the amounts of settled documents. */
 export async function bookedOnPrepayments(
   db: Connection,
   { id: installation }: VatInput,
   through: CalendarDate,
+  { prepayments: settled, payments }: SettledDocuments,
 ): Promise<BookedOnPrepayments> {
   const liabilities = await rows(
     db,
@@ -116,9 +121,10 @@ export async function bookedOnPrepayments(
        ${creditLessDebit()} as amount
      from entry e join entry_line l on l.entry_id = e.id
      where e.installation = ? and e.entry_date <= ?::date and l.role = 'prepayment_liability' and ${ofInstallation}
+       and not (e.kind = 'prepayment' and e.document_id = any(?::bigint[]) or e.kind = 'payment' and e.document_id = any(?::bigint[]))
      group by e.kind, e.document_id having ${creditLessDebit()} <> 0
      order by e.kind, e.document_id`,
-    [installation, through, String(installation)],
+    [installation, through, String(installation), [...settled], [...payments]],
   );
   const { vats, vatShares } = await bookedVat(db, installation, through);
   return {
@@ -127,7 +133,8 @@ export async function bookedOnPrepayments(
       amount: new Money(amount),
       clientId: clientOf(party),
     })),
-    ...{ vats, vatShares },
+    vats: vats.filter(({ id }) => !settled.has(id)),
+    vatShares: vatShares.filter(({ prepaymentId }) => !settled.has(prepaymentId)),
   };
 }
 

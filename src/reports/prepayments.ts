@@ -23,6 +23,7 @@ import {
   type SectionShape,
   section,
 } from './report-sections.ts';
+import { type SettledDocuments, settledPrepayments } from './settled-prepayments.ts';
 import type { VatInput } from './vat.ts';
 
 const customerColumns = columnsOf('customer', 'name');
@@ -59,10 +60,11 @@ const perClient: SectionShape = {
  * without a balance in the books are left out.
  */
 export async function prepayments(db: Connection, input: VatInput, { through }: Period): Promise<Section[]> {
-  const found = new PrepaymentLines(through);
-  for await (const page of prepaymentsOfSource(db, input)) for (const one of page) found.addPrepayment(one);
-  for await (const page of usesOfSource(db, input)) for (const use of page) found.addUse(use);
-  found.addBooked(await bookedOnPrepayments(db, input, through));
+  const settled = await settledPrepayments(db, input, through, await prepaymentsWithVat(db, input, through));
+  const found = new PrepaymentLines(through, settled);
+  for await (const page of prepaymentsOfSource(db, input, settled)) for (const one of page) found.addPrepayment(one);
+  for await (const page of usesOfSource(db, input, settled)) for (const use of page) found.addUse(use);
+  found.addBooked(await bookedOnPrepayments(db, input, through, settled));
   const open = found.open();
   const names = await namesNow(db, input, [...new Set(open.flatMap(({ keys }) => codeOf(keys.customer) ?? []))]);
   const items = open.map((item): Item => {
@@ -128,13 +130,15 @@ interface Share {
 /** Collects the lines of the report. Prepayments must be added first, then uses, then booked amounts. */
 class PrepaymentLines {
   readonly #through: CalendarDate;
+  readonly #settled: SettledDocuments;
   readonly #lines = new Map<string, Line>();
   readonly #originals = new Map<number, PrepaymentOfSource>();
   /** The lines of a document, and its part of each. Its booked amounts are added to the same lines. */
   readonly #places = new Map<string, { line: Line; part: Money }[]>();
 
-  constructor(through: CalendarDate) {
+  constructor(through: CalendarDate, settled: SettledDocuments) {
     this.#through = through;
+    this.#settled = settled;
   }
 
   addPrepayment(one: PrepaymentOfSource): void {
@@ -187,7 +191,9 @@ class PrepaymentLines {
 
   /** The shares of lines with a remaining amount, by client, day and id. */
   open(): Item[] {
-    const lines = [...this.#lines.values()].filter(({ shares }) => {
+    const lines = [...this.#lines.values()].filter(({ prepayment, shares }) => {
+      // A payment may have used a settled prepayment together with another one.
+      if (prepayment !== null && this.#settled.prepayments.has(prepayment)) return false;
       const all = [...shares.values()];
       const left = [unusedOf, ({ inBooks }: Share) => inBooks, ({ vat }: Share) => vat];
       return left.some((amountOf) => !sum(all.map(amountOf)).isZero());

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import type { InstallationConfig } from '../../src/config/load-config.ts';
-import { execute } from '../../src/db/rows.ts';
+import { type Connection, execute } from '../../src/db/rows.ts';
 import { formatMoney, sum, zero } from '../../src/domain/money.ts';
 import { eraseNames } from '../../src/ledger/journal/erase-names.ts';
 import { makeReport } from '../../src/queries/report.ts';
 import { prepayments, unusedWithoutVat } from '../../src/reports/prepayments.ts';
 import { receivables } from '../../src/reports/receivables.ts';
 import type { Section } from '../../src/reports/report-sections.ts';
+import { settledPrepayments } from '../../src/reports/settled-prepayments.ts';
 import { mappingOf } from '../posting/support.ts';
 import {
   ClinicBooks,
@@ -46,9 +47,38 @@ async function use(
   }
 }
 
+/** What a function reads once the records are followed. Then settled prepayments are known, and the report skips them. */
+async function whenFollowed<Result>(books: ClinicBooks, read: (trx: Connection) => Promise<Result>): Promise<Result> {
+  const { id } = books.input;
+  const trx = await db.transaction();
+  try {
+    await execute(
+      trx,
+      `insert into prepayment_balance (installation, prepayment_id, client_id, paid, unused, created_at, version)
+       select installation, id, (raw->>'client')::bigint, (raw->>'paid')::numeric, (raw->>'unused_amount')::numeric,
+         (raw->>'created')::timestamptz, version
+       from mirror_record where installation = ? and kind = 'prepayment' and (raw->>'paid')::numeric > 0 and gone_at is null
+         and raw->>'status' is distinct from 'Aborted'`,
+      [id],
+    );
+    await execute(
+      trx,
+      `insert into prepayment_refund (installation, refund_id, original_id, amount)
+       select installation, id, (raw->>'refunds')::bigint, -(raw->>'paid')::numeric
+       from mirror_record where installation = ? and kind = 'prepayment' and (raw->>'paid')::numeric < 0 and raw->>'note' is null`,
+      [id],
+    );
+    return await read(trx);
+  } finally {
+    await trx.rollback();
+  }
+}
+
 /** The lines of the report with amounts as texts, and the totals. */
 async function reportOf(books: ClinicBooks, through: string, mapping = mappingOf()) {
-  const made = await prepayments(db, { ...books.input, mapping }, { from: null, through });
+  const input = { ...books.input, mapping };
+  const made = await prepayments(db, input, { from: null, through });
+  expect(await whenFollowed(books, (trx) => prepayments(trx, input, { from: null, through }))).toEqual(made);
   const open = made[0]!.figures.filter(
     ({ amounts: { unused, vat_left } }) => !unused!.isZero() && (vat_left ?? zero).isZero(),
   );
@@ -249,4 +279,65 @@ test('example 13: the VAT that is left of what is unused', async () => {
   expect((await reportOf(books, '2026-02-28')).lines.figures).toEqual([
     'client:5 | 1 | 44 | 200.00 119.00 0.00 81.00 81.00 16.46',
   ]);
+});
+
+test('a prepayment that seems to be settled is listed if a document of it is not', async () => {
+  const books = new ClinicBooks(db, nextInstallation++);
+  const received = (id: number, amount: string) =>
+    books.document('prepayment', {
+      record: prepaymentRecord(id, 7, amount, '0.00'),
+      lines: prepaid(7, 'mobile_clearing', amount),
+    });
+  const used = async (id: number, amount: string, match: [number, string][], booked = amount) => {
+    const lines = booked === '' ? {} : { lines: paid(8, 'prepayment_liability', booked, 1, { client: 5 }) };
+    await books.document('payment', {
+      record: paymentRecord(id, id, 8, amount, added('2026-01-20')),
+      ...lines,
+      date: '2026-01-20',
+    });
+    await use(books, [id, id, amount], 5, { state: 'matched', match });
+  };
+  const refund = (id: number, more: object) =>
+    books.document('prepayment', {
+      record: prepaymentRecord(id, 7, '-10.00', '0.00', { ...created('2026-01-21'), ...more }),
+      lines: prepaid(7, 'mobile_clearing', '-10.00'),
+      date: '2026-01-21',
+    });
+  // Settled by one payment, by two, and by a payment and a refund
+  await received(1, '40.00');
+  await used(101, '40.00', [[1, '40.00']]);
+  await received(2, '40.00');
+  await used(102, '15.00', [[2, '15.00']]);
+  await used(103, '25.00', [[2, '25.00']]);
+  await received(3, '40.00');
+  await used(104, '30.00', [[3, '30.00']]);
+  await refund(4, { refunds: 3 });
+  // Its payment is held, or posted with another amount.
+  await received(5, '40.00');
+  await used(105, '40.00', [[5, '40.00']], '');
+  await received(6, '40.00');
+  await used(106, '40.00', [[6, '40.00']], '39.00');
+  // A payment used a settled one, too, or has a part without a match.
+  await received(7, '40.00');
+  await received(8, '40.00');
+  await used(107, '60.00', [
+    [7, '40.00'],
+    [8, '20.00'],
+  ]);
+  await received(9, '40.00');
+  await used(108, '50.00', [[9, '40.00']]);
+  // A refund that was not followed yet
+  await received(10, '40.00');
+  await used(109, '40.00', [[10, '40.00']]);
+  await refund(11, { refunds: 10, note: 'new' });
+  expect((await reportOf(books, '2026-01-31')).lines.figures).toEqual([
+    'client:5 | 5 | 16 | 40.00 40.00 0.00 0.00 40.00',
+    'client:5 | 6 | 16 | 40.00 40.00 0.00 0.00 1.00',
+    'client:5 | 8 | 16 | 40.00 20.00 0.00 20.00 20.00',
+    'client:5 | 10 | 16 | 40.00 40.00 10.00 -10.00 -10.00',
+    'client:5 | payment 108 | 11 | 0.00 10.00 0.00 -10.00 -10.00',
+  ]);
+  const input = { ...books.input, mapping: mappingOf() };
+  const settled = await whenFollowed(books, (trx) => settledPrepayments(trx, input, '2026-01-31', new Set()));
+  expect(settled).toEqual({ prepayments: new Set([1, 2, 3, 4, 7]), payments: new Set([101, 102, 103, 104]) });
 });
