@@ -29,6 +29,7 @@
 // The sandbox is a separate process, started again for each run. PostgreSQL and Temporal are temporary and shared. The
 // other programs are in bench/peers/, with exact versions of their packages. Their Python environments are created once,
 // under .vetledger/bench/; this needs python3 with venv, and PyPI. Use a quiet machine.
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { writesSections } from './measure.ts';
@@ -108,8 +109,15 @@ const { positionals, values } = parseArgs({
     every: { type: 'string' },
     temporal: { type: 'string' },
     against: { type: 'string' },
+    help: { type: 'boolean', default: false },
   },
 });
+if (values.help) {
+  // The comment at the head of this file.
+  const [usage = ''] = readFileSync(fileURLToPath(import.meta.url), 'utf8').split('\nimport ');
+  console.log(usage.replaceAll(/^\/\/ ?/gm, ''));
+  process.exit(0);
+}
 const names = [...Object.keys(scenarios), ...Object.keys(alone)];
 const known = [...names, ...Object.keys(named)];
 const unknown = positionals.filter((name) => !known.includes(name));
