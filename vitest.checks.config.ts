@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Checks that take too long for every test run, each with an npm script of its own. */
+/** Checks that take too long for every test run, each with its own npm script. */
 export default defineConfig({
   test: {
     include: ['test/**/*.check.ts'],

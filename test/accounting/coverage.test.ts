@@ -78,15 +78,17 @@ const remarks: Record<string, Proof[]> = {
     ['cli/late-many.test.ts', 'a correction is left as posted for good; a void is not'],
   ],
   due_sum_disagrees: [[problems, 'a payment not seen yet', 'P3: %s']],
-  vat_rate_disagrees: [[problems, 'a row with the VAT of another rate', 'a VAT one cent from its rate is not told']],
+  vat_rate_disagrees: [
+    [problems, 'a row with the VAT of another rate', 'a VAT one cent from its rate is not reported'],
+  ],
   eu_without_vat_number: [
-    [ofVatGroups, 'eu_without_vat_number', 'is told once for a group, however many accounts it is on'],
+    [ofVatGroups, 'eu_without_vat_number', 'is reported once for a group, however many accounts it is on'],
   ],
   vat_rate_expired: [[ofVatGroups, 'vat_rate_expired', 'holds only where the mapping says so']],
   collector_disagrees: [[problems, 'a collector of more than its members']],
   opening_changed: [
     [problems, 'an invoice from before start_date that changed since'],
-    ['posting/rules.test.ts', 'a payment dated before it but recorded since is told of'],
+    ['posting/rules.test.ts', 'a payment dated before it but recorded since is reported'],
   ],
   prepayment_unmatched: [[problems, 'a prepayment used, nobody knows whose']],
   vat_due_unknown: [[problems, 'a payment of an invoice from before start_date whose VAT is unknown']],
@@ -198,7 +200,7 @@ const equations: Record<number, Proof[]> = {
     [
       'reconcile/vouchers.test.ts',
       'E9 names the payment that redeems another amount than the source says',
-      'E9 tells what no document in the mirror explains',
+      'E9 names what no document in the mirror explains',
     ],
   ],
   10: [

@@ -55,7 +55,7 @@ test('an action is recorded with its outcome: two links of the chain of its inst
   expect(await walkChains(db, id)).toMatchObject({ broken: null });
 });
 
-test('the hash of a link is of what it says, worked out here by itself', async () => {
+test('the hash of a link covers its content; the test computes it without our code', async () => {
   const action = await act('agreed');
   const [found] = await query<Record<string, string> & { asked_at: Date }>(db, 'select * from action where id = ?', [
     action,

@@ -110,7 +110,7 @@ describe('a process that does not serve the installation', () => {
     expect(died.row).toMatchObject({ attempt: 2, unexplained: 2 });
   });
 
-  test('a step that no process serves fails with the reason, which its row tells, is tried again, and counts for nothing', async () => {
+  test('a step that no process serves fails with the reason, which its row shows, is tried again, and counts for nothing', async () => {
     const work = async () => installationOf(depsOf('nowhere'), 7).timezone;
     const { outcome, row } = await attempt('nowhere', { work });
     expect(outcome).toMatchObject({ type: 'installation_not_served', nonRetryable: false });

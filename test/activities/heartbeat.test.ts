@@ -198,7 +198,7 @@ describe('on virtual time', () => {
     expect(sent).toHaveLength(12);
   });
 
-  it('leases that are not renewed while the database is away are told once, however long and however many activities', async () => {
+  it('leases that are not renewed while the database is away are logged once, however long and however many activities', async () => {
     let isAway = false;
     const away = async () => {
       throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });

@@ -173,7 +173,7 @@ test('of two at once one waits for the other, and both are counted', async () =>
   expect(await newest()).toMatchObject({ id: one, idle_windows: 2 });
 });
 
-test('a window that finds something between two idle ones has a row of its own', async () => {
+test('a window that finds something between two idle ones has its own row', async () => {
   const first = idOf(await open(newRun()));
   clinic.sandbox.live(5);
   const busy = await clinic.sync();

@@ -111,7 +111,7 @@ test('a restored database takes the original’s place: the ERP is asked before 
   expect((await noted())?.incarnation).toBe(now?.incarnation);
 });
 
-test('a copy for trials gets names of its own, is paused, and writes nowhere that belongs to the original', async () => {
+test('a copy for trials gets new names, is paused, and writes nowhere that belongs to the original', async () => {
   expect((await command('adopt', '--copy', '--reason', 'trying', '--yes', '--json')).json()).toMatchObject({
     adopted: 'copy',
   });

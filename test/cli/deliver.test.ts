@@ -73,7 +73,7 @@ describe('while it is paused', () => {
     ]);
   });
 
-  test('a refused entry is a problem with what to do, told by explain, too; retry lets it go again', async () => {
+  test('a refused entry is a problem with what to do, which explain shows, too; retry sends it again', async () => {
     const [unit] = await clinic.rows<{ unit_id: string; document_id: number }>(
       `update erp_unit u set state = 'refused', problem_code = 'erp_account_unknown', problem_message = 'no account 3000',
          problem_since = clock_timestamp()
@@ -146,7 +146,7 @@ test('after resume, deliver hands over what was approved, and sync what it posts
   expect((await status()).next_step).not.toContain('deliver');
 });
 
-test('a number that the practice software could not be told is a problem, and explain says what stands there', async () => {
+test('a number that could not be written to the practice software is a problem, and explain shows the value there', async () => {
   const [{ document_id: id } = { document_id: 0 }] = await clinic.rows<{ document_id: number }>(
     `insert into write_back (installation, kind, document_id, unit_id, value_is, value, state, error_code, error, error_since)
      select 4711, kind, document_id, id, 'erp_number', '2026/17', 'taken', 'external_id_taken', 'it holds ABC', clock_timestamp()

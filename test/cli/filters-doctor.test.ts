@@ -122,7 +122,7 @@ describe('a filter that is stored as ignored', () => {
   });
 });
 
-test('what cannot be told leaves what is stored as it was, and says so', async () => {
+test('what cannot be determined leaves the stored values as they were, and says so', async () => {
   const finding = { list: 'row', filter: 'invoice__in', reason: 'the list has one record' } as const;
   await noteFindings(clinic.app.db, 4711, [{ ...finding, verdict: 'ignored' }]);
   await noteFindings(clinic.app.db, 4711, [{ ...finding, verdict: 'unknown' }]);

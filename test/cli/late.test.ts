@@ -155,7 +155,7 @@ describe('documents that come after the close', () => {
     expect(await stateOf(changed)).toMatchObject({ state: 'posted', problem: null });
   });
 
-  test('explain tells which decision holds, and why the others do not', async () => {
+  test('explain shows which decision holds, and why the others do not', async () => {
     await decide(`${id}/invoice/${waiting}`, '--as-dated');
     await decide(`${id}/invoice/${waiting}`, '--wait');
     const standings = async (document: number) =>

@@ -125,7 +125,7 @@ describe('a good configuration', () => {
     expect(config.installations[0]!.mapping.roles).toMatchObject({ receivable: '1700', cash: '0100' });
   });
 
-  test('the mapping hash tells contents apart, not comments or the order of keys', async () => {
+  test('the mapping hash depends on contents, not on comments or the order of keys', async () => {
     const hash = async (text: string) =>
       (await loadConfig(write(good, { 'mappings/demo.yaml': text }), env)).installations[0]!.mappingHash;
     const original = await hash(mapping);

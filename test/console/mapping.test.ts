@@ -218,7 +218,7 @@ describe('a changed mapping', () => {
       movesOf(true),
     ]);
     const approval = `/${id}/actions/approval?preview=${proposed.address.split('/').at(-1)}`;
-    // Nobody approves an own proposal: neither by the form, nor by a form of another person.
+    // No user approves an own proposal: neither by the form, nor by a form of another person.
     expect(formOf(await open(approval))).toBeNull();
     const fields = formOf(await open(approval, as('accountant')))!;
     const own = await send(`/${id}/actions/approval`, { ...fields, form: crypto.randomUUID() });

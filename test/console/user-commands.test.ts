@@ -134,7 +134,7 @@ describe('an account of the operating system', () => {
     expect(await lastBy()).toBe(`account ${account}`);
   });
 
-  test('acts as the user to whom it is linked, and as nobody else', async () => {
+  test('acts as the user to whom it is linked, and as no other user', async () => {
     await user('add', 'veikko');
     expect(await user('link', 'veikko', '--account', account)).toMatchObject({
       code: 0,

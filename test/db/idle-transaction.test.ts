@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const lockTheRow = `update lease set token = token + 1 where installation = 1 and lane = 'live'`;
 
-test('a transaction whose process is cut off without PostgreSQL being told keeps nobody waiting for long', {
+test('a transaction whose process lost its network blocks others only for a short time', {
   timeout: 30_000,
 }, async () => {
   const { hostname, port } = new URL(database.url);

@@ -86,7 +86,7 @@ describe('a lease', () => {
     expect(again.token).toBeGreaterThan(lease.token);
   });
 
-  it('that expired and that nobody took is renewed, and until then nothing is written', async () => {
+  it('that expired and that no other holder took is renewed, and until then nothing is written', async () => {
     const lease = await fresh();
     await expire();
     await expect(write(lease)).rejects.toThrow(LeaseExpired);

@@ -67,7 +67,7 @@ describe('Kubernetes manifests', () => {
     expect(manifestFaults(budget)).not.toEqual([]);
   });
 
-  test('what selects the pods selects them, and ports have the names that are meant', () => {
+  test('what selects the pods selects them, and ports have the right names', () => {
     const { template, selector } = kind('Deployment').spec;
     const { labels } = template.metadata;
     const selectors = [

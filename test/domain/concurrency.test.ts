@@ -60,7 +60,7 @@ test('a wait for work ends with it, or with the reason of a signal that aborts b
   await expect(unlessAborted(Promise.reject(new Error('late')), stop.signal)).rejects.toThrow();
 });
 
-test('a sleep ends by itself, or with the reason of its signal', async () => {
+test('a sleep ends after its time, or with the reason of its signal', async () => {
   const before = performance.now();
   await sleep(20);
   expect(performance.now() - before).toBeGreaterThan(15);

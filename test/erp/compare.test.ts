@@ -123,7 +123,7 @@ describe('an entry in the ERP', () => {
       ],
     ],
   ];
-  test.each(cases)('is told by %s', (_, found, expected) => {
+  test.each(cases)('is shown by %s', (_, found, expected) => {
     expect(differences(sent, found).map(({ message }) => message)).toEqual(expected);
   });
 

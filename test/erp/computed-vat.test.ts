@@ -80,7 +80,7 @@ function entryOf(sales: { tenths: number; cents: number[]; off: number }[]): Led
   return ledgerEntry(draft({ kind: 'invoice', id: 1, date: '2026-01-15', lines: all as never }));
 }
 
-test('what the ERP computes for the sent lines is the entry, to the cent; a cent beside the rounded VAT is always told', () => {
+test('what the ERP computes for the sent lines is the entry, to the cent; a cent beside the rounded VAT is always reported', () => {
   fc.assert(
     fc.property(
       fc.array(saleArbitrary, { minLength: 1, maxLength: 3 }),

@@ -29,7 +29,7 @@ describe('the role that the program runs as', () => {
     await expect(execute(db, `alter table ${table} disable trigger all`)).rejects.toThrow(/must be owner/);
   });
 
-  it('owns nothing; a role that does is told of', async () => {
+  it('owns nothing; a role that does is reported', async () => {
     expect(await rightsBeyondRuntime(db)).toEqual([]);
     expect(await rightsBeyondRuntime(owner)).toEqual(['is a superuser', 'owns the tables', 'may change the journal']);
   });
@@ -38,7 +38,7 @@ describe('the role that the program runs as', () => {
     await expect(execute(db, `insert into migration (name) values ('x')`)).rejects.toThrow(/permission denied/);
   });
 
-  it('cannot put a table of its own before the closed periods', async () => {
+  it('cannot put an own table before the closed periods', async () => {
     const posting = db.transaction(async (trx) => {
       await execute(trx, `insert into ledger_close (installation, through) values (1, '2026-01-31')`);
       await execute(trx, 'create temporary table ledger_close (installation bigint, through date)');

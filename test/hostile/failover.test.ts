@@ -22,7 +22,7 @@ afterAll(() => sandbox.stop());
 
 const closed = ({ event }: { event: string }) => event === 'window_closed';
 
-test('a promoted standby: trusted, the daemon goes on by itself and the old primary is behind; otherwise, or where it lacks commits, it is refused', {
+test('a promoted standby: trusted, the daemon continues and the old primary is behind; otherwise, or if it lacks commits, it is refused', {
   timeout: 300_000,
 }, async () => {
   const dataDir = temporaryFolder();

@@ -134,7 +134,7 @@ describe('an answer that would fill the memory is refused by name, and nothing e
   });
 });
 
-describe('a record that is too large is told apart and keeps its name', () => {
+describe('a record that is too large is recognised and keeps its name', () => {
   const deep = `${'['.repeat(1_500_000)}${']'.repeat(1_500_000)}`;
   test.each([
     ['of 3 MB', `"${'x'.repeat(3 * mb)}"`],

@@ -159,7 +159,7 @@ test('one that was stored and lost later is a difference, and a problem by name'
   expect(await e10()).toMatchObject({ ok: true });
 });
 
-test("somebody else's value is listed, and never written over", async () => {
+test('the value of another program is listed, and never overwritten', async () => {
   const id = take();
   await clinic.sync();
   clinic.sandbox.clinic.mergeExternalInfo(id, { external_id: 'SAP-7' });

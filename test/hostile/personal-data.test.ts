@@ -17,7 +17,7 @@ const documents = {
 describe.each(Object.entries(documents))('a payer whose name changes: the %s', (_, facts) => {
   const posted = booksAfter(post(facts('Aino Virtanen'), nothingBefore, context));
 
-  test('posts nothing; it is remarked without naming anybody', () => {
+  test('posts nothing; its remark names no person', () => {
     const decision = post(facts('Aino Harjula'), posted, context);
     expect(decision).toMatchObject({ state: 'posted', entries: [] });
     expect(decision.reports.map(({ code }) => code)).toContain('payer_name_changed');

@@ -113,7 +113,7 @@ describe.each(refusals)('PostgreSQL is $what', ({ code, message, begin, end, ope
     await waitFor('readiness', async () => (await ready()).status === 200, recoveredWithinMs);
   });
 
-  test('a daemon that has lost its sessions, too, names it and goes on by itself', async () => {
+  test('a daemon that has lost its sessions, too, names it and continues', async () => {
     const from = said.length;
     await begin();
     try {

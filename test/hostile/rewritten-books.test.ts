@@ -99,7 +99,7 @@ const asSuperuser = (sql: string) =>
     await execute(trx, sql, [id]);
   });
 
-describe('books that somebody with all rights rewrote, hashes and all', () => {
+describe('books that a person with all rights rewrote, including the hashes', () => {
   let noted = '';
   beforeEach(async () => {
     await post(sale(1, '2026-01-15'), sale(2, '2026-01-20'));
@@ -143,7 +143,7 @@ describe('books that somebody with all rights rewrote, hashes and all', () => {
     expect(told).toMatchObject({ code: 1, stdout: expect.stringMatching(/does not contain the head that seal 1 of/) });
   });
 
-  it('cannot be sealed anew without the key: another key’s seals, one taken out and none at all are told', async () => {
+  it('cannot be sealed anew without the key: seals of another key, a removed seal and no seal at all are reported', async () => {
     await db.transaction((trx) => sealBooks(trx, id, keys.privateKey));
     await rewriteBooks();
     const defect = async () => {
@@ -158,7 +158,7 @@ describe('books that somebody with all rights rewrote, hashes and all', () => {
     expect(await defect()).toEqual([1, 'seal 1 is not signed by this key']);
   });
 
-  it('are not those that an export was made from; a changed file, or one of another key, is told, too', async () => {
+  it('are not those that an export was made from; a changed file, or one of another key, is reported, too', async () => {
     const check = async (key = 'public') => {
       const { code, json } = await command(`ledger verify --export @books.journal --public-key @${key}.pem --json`);
       return [code, json().export.defect];

@@ -44,7 +44,7 @@ async function kill(daemon: Daemon, name: Name): Promise<ServerRecord> {
   return killed;
 }
 
-test('PostgreSQL and Temporal are killed: the daemon starts each again, and tells of each outage and its end once', {
+test('PostgreSQL and Temporal are killed: the daemon starts each again, and logs each outage and its end once', {
   timeout: 900_000,
 }, async () => {
   const daemon = startDaemon(sandbox, { embeddedTemporal: true });

@@ -205,7 +205,7 @@ test('a daemon that was killed with an older clinic list keeps no other from sta
   await clinic.rows(`delete from daemon where host = 'gone'`);
 });
 
-test('a daemon on another task queue has schedules of its own', async () => {
+test('a daemon on another task queue has its own schedules', async () => {
   const first = await start(same);
   await closedWindow(first);
   await start((config) => withQueue('other')(onlySecond(config)));
@@ -221,7 +221,7 @@ test('a daemon on another task queue has schedules of its own', async () => {
   expect(await isPaused(others)).toBe(false);
 });
 
-test('another address, currency or zone of an installation is told, and nothing of it gets into the books', async () => {
+test('another address, currency or zone of an installation is reported, and nothing of it gets into the books', async () => {
   const first = await start(same);
   await closedWindow(first);
   const posted = () => clinic.rows('select count(*)::int as n from entry');

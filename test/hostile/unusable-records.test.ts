@@ -165,7 +165,7 @@ test.each(references)('%s holds the document, and an entry in force stays', asyn
   expect(await entries()).toHaveLength(1);
 });
 
-test('a row whose invoice is of another installation is nobody’s part: it is named, and its invoice is held', async () => {
+test('a row whose invoice is of another installation belongs to no document: it is named, and its invoice is held', async () => {
   await clinicBehindProxy();
   const source = clinic.sandbox.clinic;
   const final = new Set(source.invoices.all().flatMap(({ id, status }) => (status === 3 ? id : [])));

@@ -77,7 +77,7 @@ test('several vanished invoices are looked up again together where no id filter 
   expect(await clinic!.wrongBooks()).toEqual([]);
 });
 
-test('rows that came late post their invoice, though nothing in the source tells of them', async () => {
+test('rows that came late post their invoice, though nothing in the source shows them', async () => {
   const { sandbox, sync } = await startLoaded({ ignoredFilters: ['modified__gte', 'id__gt', 'id__lt'] });
   const { invoices, invoiceRows } = sandbox.clinic;
   const late = [...invoices.all()].find(({ id, status }) => status === 3 && invoiceRows.of(id).length > 1)!;

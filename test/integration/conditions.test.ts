@@ -34,7 +34,7 @@ describe('what a window depends on besides the source’s records', () => {
     expect((await clinic.sync()).outcome).toBe('closed');
   });
 
-  test('reconcile fetches what is in dispute again before it tells a difference', async () => {
+  test('reconcile fetches disputed records again before it reports a difference', async () => {
     // The mirror becomes stale, as if the source had changed a record without a new `modified`.
     const [prepayment] = clinic.sandbox.clinic.prepayments
       .all()

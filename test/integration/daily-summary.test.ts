@@ -137,7 +137,7 @@ describe('posting mode daily_summary, through real windows', () => {
     expect(stdout).not.toMatch(/^\d+\/(invoice|payment|prepayment)\//m);
   });
 
-  test('back in mode document: nothing is posted again, and what comes goes by itself', async () => {
+  test('back in mode document: nothing is posted again, and new documents have their own entries', async () => {
     const [before] = await sums();
     const other = clinic.config.replace(/vetledger\.yaml$/, 'document.yaml');
     writeFileSync(other, readFileSync(clinic.config, 'utf8').replace('posting_mode: daily_summary', ''));

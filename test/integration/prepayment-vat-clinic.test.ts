@@ -181,7 +181,7 @@ describe('the demo’s clinic on 2026-09-13, with the Finnish mapping and VAT at
     expect((await run('problems match')).stdout).toContain('the prepayment of each use is known');
   });
 
-  test.each([6, 7, 8])('seed %i, with uses that nobody can match: E8 names every cent above it', async (seed) => {
+  test.each([6, 7, 8])('seed %i, with uses that cannot be matched: E8 names every cent above it', async (seed) => {
     const clinic = await loaded(4900 + seed, seed, 200);
     const { known, stranger } = disturb(clinic);
     const { report, documents, named } = await judged(clinic);

@@ -225,7 +225,7 @@ describe('repost after a changed mapping', () => {
     expect(await clinic.wrongBooks()).toEqual([]);
   });
 
-  test('a reposted prepayment’s new entry id is told to the source by the next window', async () => {
+  test('the next window writes the new entry id of a reposted prepayment to the source', async () => {
     const clinic = await posted({ seed: 12, invoices: 60 });
     const claimant = { lane: 'live' as const, token: 1 };
     const selection = { kind: 'prepayment', values: ['entry_id'] } as const;
@@ -260,7 +260,7 @@ describe('repost after a changed mapping', () => {
     expect(dates.filter((date) => date < '2026-02-01' || date > '2026-02-28')).toEqual([]);
   });
 
-  test('a closed period holds corrections, and they post by themselves under a policy that lets them', async () => {
+  test('a closed period holds corrections, and a policy that permits it posts them automatically', async () => {
     const clinic = await posted({ seed: 12, invoices: 60 });
     await db.raw(`insert into ledger_close (installation, through) values (?, '2026-02-20')`, [clinic.id]);
     await clinic.configure(otherCard);

@@ -341,7 +341,7 @@ describe('a day’s summary whose period was closed in the ERP', () => {
     expect(await stateOf(other)).toBe('refused');
   });
 
-  it('is not decided where a document was corrected by an entry that the ERP gets by itself', async () => {
+  it('is not decided if the ERP gets the correction of a document as a single entry', async () => {
     await clinic.configure(mapping.replace('locked_period: hold', 'locked_period: redate'));
     server.lock(closed);
     await deliver();

@@ -142,7 +142,7 @@ test('a mutant that posts what P1 lets pass is noticed: it corrects invoices who
   expect(await clinic.wrongBooks()).toEqual([]);
 });
 
-test('a row that has a later id than its invoice tells: nothing more is posted early, and the books are right', async () => {
+test('after a row with a later id than its invoice, nothing more is posted early, and the books are right', async () => {
   const clinic = await startClinic(fillWithPairs(120));
   const { clinic: store } = clinic.sandbox;
   // The second rows of every tenth invoice have the last ids of the list.

@@ -46,7 +46,7 @@ async function ids(units: AsyncIterable<GeneralLedgerUnit>): Promise<string[]> {
   return found;
 }
 
-it('has each entry once, by itself or in a summary, in the order of dates', async () => {
+it('has each entry once, alone or in a summary, in the order of dates', async () => {
   expect(await ids(generalLedger(db, installation, anyDay))).toEqual([
     'entry invoice/1/1',
     'entry invoice/6/1',

@@ -1,7 +1,6 @@
-// The language of texts, comments and docs (CONTRIBUTING, "Glossary"): no ruled-out word outside of backticks, and no sentence of more than 25 words for users.
+// The language of texts, comments, docs and names of tests (CONTRIBUTING, "Glossary"): no ruled-out word outside of backticks, and no sentence of more than 25 words for users.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { exempt } from './language-exempt.ts';
 import { trackedFiles as tracked } from './tracked.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -28,6 +27,15 @@ function commentsOf(text: string): { line: number; text: string }[] {
   }));
 }
 
+/** The names of the tests of a file. */
+function titlesOf(text: string): { line: number; text: string }[] {
+  return [
+    ...text.matchAll(
+      /\b(?:test|it|describe)(?:\.\w+)*(?:\([^)'`"]*\))?\(\s*('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)/g,
+    ),
+  ].map((match) => ({ line: text.slice(0, match.index).split('\n').length, text: (match[1] ?? '').slice(1, -1) }));
+}
+
 /** The literals of a catalogue file. Each expression in a literal counts as one word. */
 function literalsOf(text: string): { line: number; text: string }[] {
   return [...text.matchAll(/'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`/g)].map((match) => ({
@@ -45,7 +53,7 @@ function findings(path: string): string[] {
     ? text.split('\n').map((line, index) => ({ line: index + 1, text: line }))
     : isCatalogue(path)
       ? [...commentsOf(text), ...literalsOf(text)]
-      : commentsOf(text);
+      : [...commentsOf(text), ...titlesOf(text)];
   return parts.flatMap(({ line, text: part }) =>
     [...part.replaceAll(/`[^`\n]*`/g, '').matchAll(wrong)].map(
       ([word]) => `${path}:${line}: ${word!.replaceAll(/\s+/g, ' ')}`,
@@ -59,14 +67,17 @@ test('the glossary has about 60 terms, each of them once', () => {
 });
 
 const scanned = tracked.filter(
-  (path) => (path.endsWith('.ts') || path.endsWith('.sql') || isDoc(path)) && !path.startsWith('bench/RESULTS'),
+  (path) =>
+    (path.endsWith('.ts') || path.endsWith('.sql') || isDoc(path)) &&
+    // The glossary of translations has the terms of other languages.
+    !['bench/RESULTS', 'src/texts/translations/'].some((start) => path.startsWith(start)),
 );
 
 test.each([...new Set(scanned.map((path) => path.split('/').slice(0, 2).join('/')))])(
   '%s has no ruled-out word',
   (folder) => {
     const paths = scanned.filter((path) => path === folder || path.startsWith(`${folder}/`));
-    expect(paths.filter((path) => !exempt.words.some((start) => path.startsWith(start))).flatMap(findings)).toEqual([]);
+    expect(paths.flatMap(findings)).toEqual([]);
   },
 );
 
@@ -78,7 +89,7 @@ describe('texts that users read', () => {
         .filter((sentence) => sentence.split(/\s+/).filter((word) => /\w/.test(word)).length > 25)
         .map((sentence) => `${path}:${line}: ${sentence}`),
     );
-    expect(exempt.sentences.some((start) => path.startsWith(start)) ? [] : long).toEqual([]);
+    expect(long).toEqual([]);
   });
 
   test('are in the catalogue: no other code has a `todo`', () => {

@@ -89,7 +89,7 @@ test('init does not overwrite, works before there is a mapping file, and prints 
   expect(printed.stdout).toMatch(/^# yaml-language-server: \$schema=\.\/mapping\.schema\.json\n/);
 });
 
-test('check tells what is lacking with counts, exact amounts and where it is used', async () => {
+test('check lists what is lacking with counts, exact amounts and where it is used', async () => {
   const file = join(folder, 'lacking.yaml');
   writeFileSync(
     file,

@@ -100,7 +100,7 @@ cash_customer: "CASH"`),
     expect(parseMapping('roles')).toHaveProperty('errors');
   });
 
-  test('every error is told at once', () => {
+  test('all errors are reported together', () => {
     expect(parseMapping(parse('{roles: {cosh: "1", cash: true}, policy: {}}'))).toMatchObject({
       errors: { length: 3 },
     });

@@ -161,7 +161,7 @@ describe('mapping check', () => {
   });
   const usage = (...rows: RowUse[]) => ({ rows, money: [], invoices: [] });
 
-  test('tells what is unmapped on the last day of use although it is mapped on the first', () => {
+  test('reports what is unmapped on the last day of use although it is mapped on the first', () => {
     const dated = mappingOf({
       revenue_rules: [{ when: { account: '3100', to: '2025-12-31' }, account: '3101' }],
       revenue: {},
@@ -184,7 +184,7 @@ describe('mapping check', () => {
     ]);
   });
 
-  test('tells once that there are no VAT groups in the mapping at all', () => {
+  test('reports once that the mapping has no VAT groups at all', () => {
     const rows = usage(use('V', '14', null), use('Any', '0', null));
     expect(unnamedValues(rows, mappingOf()).map(({ message, count }) => [message, count])).toEqual([
       [
@@ -195,7 +195,7 @@ describe('mapping check', () => {
     expect(unnamedValues(usage(), mappingOf())).toEqual([]);
   });
 
-  test('tells of gift cards that are taken as payment and, by the mapping, never sold', () => {
+  test('reports gift cards that are taken as payment and, by the mapping, never sold', () => {
     const paid = (type: number) => ({
       kind: 'payment' as const,
       type,

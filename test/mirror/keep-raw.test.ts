@@ -198,7 +198,7 @@ describe('versions', () => {
     expect((await stored())?.raw).toMatchObject({ payer_name: null });
   });
 
-  describe('an edit of the field map', () => {
+  describe('an edit of the list of fields', () => {
     const withMore = loadDialect({ fields: { invoice: { payer_country_code: 'country' } } });
     const record = { ...client('A'), payer_country_code: 'FI', country: 'SE' };
     const dirty = async () => {

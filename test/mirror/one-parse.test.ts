@@ -56,7 +56,7 @@ test('a page is parsed once, and each stored text once', async () => {
       async () => undefined,
     );
   await save();
-  // The names of all fields are looked up once more for the field map.
+  // The names of all fields are looked up once more for the list of fields.
   expect({ parsed: parsed(), facts: facts() }).toEqual({ parsed: 1, facts: invoices.length + 1 });
 
   await save();

@@ -71,7 +71,7 @@ describe('a posted document that the source does not show any more', () => {
     expect(decision.problem?.message).toContain(`its row ${facts.rows[0]!.id},`);
   });
 
-  test('a correction that a lock holds is told beside it', () => {
+  test('a correction that a lock holds is reported beside it', () => {
     const facts = invoice1001();
     const before = booksAfter(post(facts, nothingBefore, contextOf()));
     const changed = { ...invoice1001({}, '3005'), absence: missing };

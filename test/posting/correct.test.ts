@@ -63,7 +63,7 @@ describe('R3: a posted document that is one no longer', () => {
     expect(post(moved, { ...booksAfter(decision), everPosted: true }, context).state).toBe('before_start');
   });
 
-  test('a start_date moved over what is posted posts nothing, and is told', () => {
+  test('a start_date moved over what is posted posts nothing, and is reported', () => {
     const decision = post(invoice1001(), first(invoice1001()), contextOf({ startDate: '2026-02-01' }));
     expect(decision).toMatchObject({ state: 'posted', entries: [], reports: [{ code: 'opening_changed' }] });
   });
@@ -273,7 +273,7 @@ test('each reversal has its own input hash, and a correction of a correction und
   expect(balances(entries)).toEqual(balances([entries[0]!]));
 });
 
-test('a held document posts by itself once its cause is gone', () => {
+test('a held document is posted automatically once its cause is gone', () => {
   const rows = () => [rowOf('3000', '100.00', '24.00', '124.00', { id: 9 })];
   const held = post(invoiceFacts(invoiceOf(['90.00', '24.00', '114.00']), rows()), nothingBefore, contextOf());
   expect(held.state).toBe('held');

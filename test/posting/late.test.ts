@@ -64,7 +64,7 @@ describe('a document that a close keeps out of the books', () => {
     expect(life(invoice1001(), nothingBefore, ...steps)).toMatchObject(expected);
   });
 
-  test('one that only an ERP’s lock holds posts by itself when that is opened', () => {
+  test('one that only an ERP’s lock holds is posted automatically when the lock is opened', () => {
     const inErp = { closedInErp: [{ from: null, through: '2026-01-31' }] };
     expect(life(invoice1001(), nothingBefore, inErp)).toMatchObject({ ...held(), late: { atClose: false } });
     expect(life(invoice1001(), nothingBefore, inErp, open)).toMatchObject(posted('2026-01-15'));

@@ -150,7 +150,7 @@ describe('what is not in the books', () => {
     expect(long).toMatch(/, 52 more\), but 2026-01-15 is closed/);
   });
 
-  test('all that a document lacks in the mapping is told at once, and is its causes', () => {
+  test('all that a document lacks in the mapping is reported together, as its causes', () => {
     const mapping = mappingOf({ roles: {}, revenue: { '3000': '3000' }, vat: { VAT24: 'vat24' } });
     const { problem } = post(invoice1001(), nothingBefore, contextOf({ mapping }));
     const causes = [

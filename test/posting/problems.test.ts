@@ -730,7 +730,7 @@ describe('proofs that hold', () => {
     expect(judge(facts, contextOf())).toMatchObject({ state: 'posted', reports: [] });
   });
 
-  test('a VAT one cent from its rate is not told', () => {
+  test('a VAT one cent from its rate is not reported', () => {
     const facts = invoiceFacts(invoiceOf(['100.00', '24.01', '124.01']), oneRow('100.00', '24.01', '124.01'));
     expect(judge(facts, contextOf()).reports).toEqual([]);
   });

@@ -249,7 +249,7 @@ describe('locked periods', () => {
     expect(remapped(invoice1001(), first(invoice1001()), changes).outcome).toBe('change_held');
   });
 
-  test('a held correction posts by itself when its document is judged in an open period', () => {
+  test('a held correction is posted automatically when its document is judged in an open period', () => {
     const waiting = { ...first(invoice1001()), remapHeld: true };
     expect(post(invoice1001(), waiting, contextOf({ ...closed, mapping: hold }))).toMatchObject({
       entries: [],

@@ -83,7 +83,7 @@ describe('payment types (R4, R5, R7)', () => {
     expect(balances(prepayment.entries)).toEqual({ [account]: '12.34', '2400': '-12.34' });
   });
 
-  test('rules and mapping lines are told', () => {
+  test('an entry names its rules and mapping lines', () => {
     const told = (type: number, paid: string) =>
       linesOf(paymentFacts(paymentOf(type, paid)), contextOf()).map(({ rule, mappedBy }) => `${rule} ${mappedBy}`);
     expect(told(0, '1')).toEqual(['R4 roles.card_clearing', 'R4 roles.receivable']);
@@ -340,7 +340,7 @@ describe('the cut-over (start_date 2026-01-01)', () => {
     expect(judge(invoice1001({ ...old, status: 0 }), context).state).toBe('not_final');
   });
 
-  test('a payment dated before it but recorded since is told of', () => {
+  test('a payment dated before it but recorded since is reported', () => {
     const facts = paymentFacts(paymentOf(0, '1', { ...oldPayment, modified: '2026-01-03' }), invoice1001(old).invoice);
     expect(reportsOf(facts, context)).toEqual(['opening_changed']);
   });

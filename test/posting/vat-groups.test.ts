@@ -91,7 +91,7 @@ describe('eu_without_vat_number', () => {
     expect(found.reports.map(({ code }) => code)).toEqual(isRemarked ? ['eu_without_vat_number'] : []);
   });
 
-  test('is told once for a group, however many accounts it is on', () => {
+  test('is reported once for a group, however many accounts it is on', () => {
     const facts = invoiceFacts(invoiceOf(['200.00', '0.00', '200.00']), [
       rowOf('3000', '100.00', '0.00', '100.00', { vatGroup: vatGroup('0', 'Goods') }),
       rowOf('3010', '100.00', '0.00', '100.00', { vatGroup: vatGroup('0', 'Goods') }),

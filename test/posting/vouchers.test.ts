@@ -119,7 +119,7 @@ describe('a net group sent to a liability', () => {
     expect(judge(nothing, context)).toMatchObject({ state: 'nothing_to_post', problem: null });
   });
 
-  test('changes no posted fact: a rule that only moves a cent reposts nothing by itself', () => {
+  test('changes no posted fact: a rule that only moves a cent reposts nothing', () => {
     const facts = invoiceFacts(invoiceOf(['20.01', '0.00', '20.01']), [
       card('10.00', { id: 41 }),
       rowOf('3000', '5.003', '0', '5.003', { id: 42, vatGroup: vatGroup('0') }),

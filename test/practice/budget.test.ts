@@ -104,7 +104,7 @@ describe('the rolling window', () => {
   );
 
   test(
-    'a slot tells when it was granted, by the database’s clock; a later one a later time, even where that clock was put back',
+    'a slot has the time when it was granted, by the database’s clock; a later one has a later time, even if that clock was set back',
     virtually(async (world) => {
       const [one, other] = world.budgets(action, 20);
       const base = Date.parse('2026-01-01T00:00:00Z');
@@ -229,7 +229,7 @@ describe('the order of waiting requests', () => {
   );
 
   test(
-    'nor by one of its own process',
+    'nor by one of the same process',
     virtually(async (world) => {
       const [budget] = world.budgets(action, 20);
       let stop = false;
@@ -310,7 +310,7 @@ describe('the order of waiting requests', () => {
   );
 
   test(
-    'the claim of a killed process holds nobody up for long',
+    'the claim of a killed process delays others only for a short time',
     virtually(async (world) => {
       const [, alive] = world.budgets(action, 20);
       const dead = '00000000-0000-4000-8000-000000000000';
@@ -331,7 +331,7 @@ describe('the order of waiting requests', () => {
 
 describe('after a 429', () => {
   test(
-    'nobody asks before the latest Retry-After, whatever came later with less',
+    'no request is sent before the latest Retry-After, whatever came later with less',
     virtually(async (world) => {
       const [one, other] = world.budgets(action, 100);
       const slots = [await one.take(action, 1, priorities.live), await one.take(action, 1, priorities.live)];
@@ -408,7 +408,7 @@ describe('after a 429', () => {
 
 describe('waiting', () => {
   test(
-    'is told as it passes, and adds up',
+    'is reported while it passes, and adds up',
     virtually(async (world) => {
       const [budget] = world.budgets(action, 1, { windowSeconds: 0.5 });
       await (await budget.take(action, 1, priorities.live)).finish();

@@ -122,7 +122,7 @@ async function readings(id: number): Promise<number> {
 
 const locked = () => new ErpError('locked', 'the company is locked');
 
-test('E7 is told where the ERP’s books can be read, and fails the whole', async () => {
+test('E7 is checked if the ERP’s books can be read, and its failure fails the whole', async () => {
   await deliver(1);
   const both = [installation(1), installation(2, { erp: { kind: 'ledger' } })];
   const { ok, installations } = await run({}, both);

@@ -120,17 +120,20 @@ describe('E7', () => {
     ],
   ];
 
-  it.each(tamperings)('names the document where somebody changed %s, at once and in a full reading', async (...row) => {
-    const [, tamper, { difference, message }] = row;
-    await deliver([sale(1), payment(2), payment(3)]);
-    expect(await check()).toMatchObject({ ok: true });
-    tamper(erpIdOf('payment', 2));
-    for (const full of [false, false, true]) {
-      const equation = await check({ full });
-      expect(equation).toMatchObject({ ok: false, difference, documents: [{ document: 'payment 2', difference }] });
-      expect(equation.documents[0]!.message).toMatch(message);
-    }
-  });
+  it.each(tamperings)(
+    'names the document in which a person changed %s, at once and in a full reading',
+    async (...row) => {
+      const [, tamper, { difference, message }] = row;
+      await deliver([sale(1), payment(2), payment(3)]);
+      expect(await check()).toMatchObject({ ok: true });
+      tamper(erpIdOf('payment', 2));
+      for (const full of [false, false, true]) {
+        const equation = await check({ full });
+        expect(equation).toMatchObject({ ok: false, difference, documents: [{ document: 'payment 2', difference }] });
+        expect(equation.documents[0]!.message).toMatch(message);
+      }
+    },
+  );
 
   it('holds again once it was put right', async () => {
     await deliver([sale(1), payment(2)]);
@@ -188,37 +191,34 @@ describe('E7', () => {
     ],
   ];
 
-  it.each(copies)(
-    'names %s with both numbers, on accounts of anybody, on any day, until it is gone',
-    async (...row) => {
-      const [, made, message] = row;
-      await deliver([sale(1), sale(2, '2026-02-03'), payment(3)]);
-      expect(await check()).toMatchObject({ ok: true });
-      for (const date of ['2026-02-11', '2026-08-11']) {
-        const copy = {
-          ...made(structuredCloneOf(erp.entry(erpIdOf('invoice', 1)))),
-          id: 'copy',
-          key: null,
-          number: 'N-copy',
-        };
-        erp.add({ ...copy, date });
-        for (const full of [false, false, true, false]) {
-          const { ok, documents } = await check({ full });
-          expect(ok).toBe(false);
-          expect(documents).toMatchObject([{ document: 'ERP entry N-copy', difference: '124.00' }]);
-          expect(documents[0]!.message).toMatch(message);
-        }
-        erp.delete('copy');
-        expect(await check()).toMatchObject({ ok: true });
+  it.each(copies)('names %s with both numbers, on any account, on any day, until it is gone', async (...row) => {
+    const [, made, message] = row;
+    await deliver([sale(1), sale(2, '2026-02-03'), payment(3)]);
+    expect(await check()).toMatchObject({ ok: true });
+    for (const date of ['2026-02-11', '2026-08-11']) {
+      const copy = {
+        ...made(structuredCloneOf(erp.entry(erpIdOf('invoice', 1)))),
+        id: 'copy',
+        key: null,
+        number: 'N-copy',
+      };
+      erp.add({ ...copy, date });
+      for (const full of [false, false, true, false]) {
+        const { ok, documents } = await check({ full });
+        expect(ok).toBe(false);
+        expect(documents).toMatchObject([{ document: 'ERP entry N-copy', difference: '124.00' }]);
+        expect(documents[0]!.message).toMatch(message);
       }
-      // A manual entry with our accounts and amounts alone is not a copy.
-      erp.add({
-        ...entryOf('F-2', null, sale(7)),
-        lines: entryOf('F-2', null, sale(1)).lines.map((line) => ({ ...line, label: 'rent' })),
-      });
-      expect(await check({ full: true })).toMatchObject({ ok: true });
-    },
-  );
+      erp.delete('copy');
+      expect(await check()).toMatchObject({ ok: true });
+    }
+    // A manual entry with our accounts and amounts alone is not a copy.
+    erp.add({
+      ...entryOf('F-2', null, sale(7)),
+      lines: entryOf('F-2', null, sale(1)).lines.map((line) => ({ ...line, label: 'rent' })),
+    });
+    expect(await check({ full: true })).toMatchObject({ ok: true });
+  });
 
   it('names units that the ERP holds although it refused them or was never given them', async () => {
     const [refused, cancelled] = await post([payment(1), payment(2)]);
@@ -237,7 +237,7 @@ describe('E7', () => {
     });
   });
 
-  it('of a unit that was found there otherwise tells what differs, and nothing once it is equal', async () => {
+  it('of a unit that differs there names the differences, and nothing once it is equal', async () => {
     await deliver([payment(1)]);
     const id = erpIdOf('payment', 1);
     const [unitId] = await query<{ id: string }>(db, 'select unit_id as id from erp_unit where installation = ?', [
@@ -256,7 +256,7 @@ describe('E7', () => {
     expect(await check()).toMatchObject({ ok: true });
   });
 
-  it('of an ERP that voids withdrawn drafts leaves these out, and tells a delivered entry that was voided', async () => {
+  it('of an ERP that voids withdrawn drafts leaves these out, and names a delivered entry that was voided', async () => {
     erp.capabilities = capabilitiesWith({ lines: { party: 'none' }, write: { withdraw: 'void' } });
     await deliver([payment(1)]);
     const id = erpIdOf('payment', 1);

@@ -776,7 +776,7 @@ describe('E6: nothing lost', () => {
     expect(failing(await reportOf(books))).toEqual(expected);
   });
 
-  it('is not told as complete where the source has counted nothing', async () => {
+  it('is not reported as complete if the source has counted nothing', async () => {
     const books = await worked({ sourceCounts: { invoice: { count: 1 }, payment: null } });
     const report = await reconcile(db, [books.input]);
     expect(report.installations[0]?.equations.E6).toMatchObject({ ok: true, not_counted: ['payments', 'prepayments'] });

@@ -102,7 +102,7 @@ test('E5 sees a line of a gift card that is not its row', async () => {
   expect(equations.E5.ok).toBe(false);
 });
 
-test('E9 tells what no document in the mirror explains', async () => {
+test('E9 names what no document in the mirror explains', async () => {
   const books = await example12();
   await books.post('payment', 99, '2026-01-16', [
     ['2949', 'gift_card_liability', '10.00', {}],

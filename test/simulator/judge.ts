@@ -248,8 +248,8 @@ export async function leftBehind(db: Db, installation: number): Promise<string[]
     `select 'the lease of lane ' || lane || ' is held by ' || holder as what from lease where installation = ? and holder <> ''
      union all select 'window ' || id || ' is open' from sync_window where installation = ? and outcome = 'open'
      union all select 'unit ' || unit_id || ' is being sent' from erp_unit where installation = ? and state = 'sending'
-     -- The lease of a holder that died runs out by itself; whoever needs it next looks up what was being sent. It is left behind
-     -- where somebody does need it.
+     -- The lease of a holder that died expires, and the next holder looks up what was being sent. It is left behind only if
+     -- an entry still needs it.
      union all select 'the company’s lease is held by ' || c.holder from lease c
        where c.lane = 'delivery' and (not is_in_order or holder <> '') and exists (select from erp_unit u
          where u.company = c.company and u.installation = ? and u.state in ('pending', 'sending', 'uncertain'))`,

@@ -73,7 +73,7 @@ const inOneSecond: Item[] = Array.from({ length: many }, (_, i) => ({ id: i + 1,
 const overTime: Item[] = inOneSecond.map((item) => ({ ...item, at: 1_770_000_000 + ((item.id * 7919) % 500_000) }));
 const withDrafts: Item[] = overTime.map((item) => ({ ...item, day: item.id % 9 === 0 ? null : item.day! }));
 
-describe('more records than offsets reach, each way in which they can be told apart', () => {
+describe('more records than offsets reach, with each way to divide them', () => {
   const cases: [string, RecordKind, Item[], ListOrder | 'shuffled', string[], number][] = [
     ['descending, id__lt ignored, id__lte honoured', 'payment', inOneSecond, 'descending', ['id__gt', 'id__lte'], 1.1],
     ['descending, id__gt ignored', 'payment', inOneSecond, 'descending', ['id__lt'], 1.1],

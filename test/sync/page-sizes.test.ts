@@ -50,7 +50,7 @@ test('each list keeps its own default page size, and the shared description of t
   expect(Object.isFrozen(dialect)).toBe(true);
 });
 
-test('later requests of a list ask for, and are weighed by, multiples of its own', async () => {
+test('later requests of a list ask for, and are weighed by, multiples of its page size', async () => {
   const { context, asked } = source();
   for (let n = 0; n < 2; n++) {
     for (const kind of ['payment', 'prepayment'] as const) await pullList(context, kind, {}, null, { keepWalk: false });

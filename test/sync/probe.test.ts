@@ -156,7 +156,7 @@ describe('a list', () => {
     ]);
   });
 
-  test('a server that refuses a filter with 400 does not honour it; another failure tells nothing; what may serve instead is tried', async () => {
+  test('a server that refuses a filter with 400 does not honour it; another failure shows nothing; alternatives are tried', async () => {
     const findings = await probe((filters) => {
       if (filters.id__gt) throw refused('id__gt: unknown');
       if (filters.id__gte) return byId((id) => id >= Number(filters.id__gte));

@@ -130,7 +130,7 @@ describe('its pace', () => {
     expect(dueInMs(passAt(100), 30, began)).toBe(27 * dayMs);
   });
 
-  test('tells when the pass will end, and that it will be late', () => {
+  test('reports when the pass will end, and that it will be late', () => {
     expect(forecastOf(passAt(50), 30, dayAt(13.5))).toEqual({ endsAt: dayAt(27), isLate: false });
     expect(forecastOf(passAt(10), 30, dayAt(6))).toEqual({ endsAt: dayAt(60), isLate: true });
     expect(forecastOf(passAt(0), 30, dayAt(1))).toEqual({ endsAt: null, isLate: false });

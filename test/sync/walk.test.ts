@@ -326,7 +326,7 @@ describe('a walk asks for the least', () => {
   });
 });
 
-test('a filter of the question that is ignored is told apart from the walk’s own', async () => {
+test('an ignored filter of the request is distinguished from the filter of the walk', async () => {
   const server = new ListServer({ ids: some(10), order: 'ascending' });
   const asked = walk(
     {

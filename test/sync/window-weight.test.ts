@@ -54,7 +54,7 @@ test('an idle window weighs 4: it asks three lists for changes, the first as its
   expect(report.pulled).toEqual({ invoices: 0, rows: 0, payments: 0, prepayments: 0 });
 });
 
-test('so does one that reads up to a page of its own write-backs again', async () => {
+test('so does one that reads up to a page of earlier write-backs again', async () => {
   // The window also reads the records of the first load again; the number of its write-backs depends on the day.
   const written = page / 2;
   for (let n = 0; n < written; n++) clinic.sandbox.clinic.takePrepayment({ payment_type: 0, paid: '25.00' });

@@ -30,7 +30,7 @@ const started = async (id: { workflow_id: string; run_id: string }) => {
   return { type: found!.workflowType!.name, timeoutSeconds: Number(found!.workflowRunTimeout!.seconds) };
 };
 
-test('a first load is a workflow of its own, which the run time-out of windows does not end', async () => {
+test('a first load is a separate workflow, which the run time-out of windows does not end', async () => {
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed', from: null });
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed', from: expect.any(String) });
   const [first, second] = await windowRows(clinic);

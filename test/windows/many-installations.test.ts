@@ -83,7 +83,7 @@ async function closed(installation: number, agoSeconds: number, posted = 0): Pro
 }
 
 describe('the start of a daemon', () => {
-  test('gives each installation a place of its own, evenly spread, and opens what is due, the longest wait first', async () => {
+  test('gives each installation its place, evenly spread, and opens what is due, the longest wait first', async () => {
     const app = appOf(12, { first: 100 });
     for (let n = 0; n < 10; n++) await closed(100 + n, n < 3 ? 100 : 1000 * n);
     const { due, intervals } = await startSchedules(app, engine());
@@ -161,7 +161,7 @@ describe('the watch', () => {
     await watcher.tend(new AbortController().signal);
   };
 
-  test('tells once that installations are late, and once that they are not any more', async () => {
+  test('reports once that installations are late, and once that they are not any more', async () => {
     const app = appOf(3, { first: 300 });
     const { intervals } = await started(app);
     for (const id of [300, 301, 302]) await closed(id, 0);
@@ -324,7 +324,7 @@ describe('the watch', () => {
     expect(watcher.watched[0]).toMatchObject({ lagSeconds: null, late: true });
   });
 
-  test('ticks that Temporal dropped are told once, noted for `status`, and told to be over', async () => {
+  test('ticks that Temporal dropped are logged once, noted for `status`, and their end is logged', async () => {
     const app = appOf(2, { first: 320 });
     await started(app);
     const missed = new Map([

@@ -83,7 +83,7 @@ test('a flood makes six triggers and then one each twelfth of the rate window; n
   expect(triggered.reduce((sum, [, , webhooks]) => sum + webhooks, 0)).toBe(600);
 });
 
-test('a trigger that fails is told, and the next nudge tries again', async () => {
+test('a trigger that fails is logged, and the next nudge tries again', async () => {
   trouble = new Error('Temporal is away');
   nudger.nudge(1);
   await vi.advanceTimersByTimeAsync(1_000);

@@ -56,7 +56,7 @@ async function metrics(): Promise<Map<string, number>> {
   );
 }
 
-test('a daemon lives from the start, is ready once its workers poll, and tells of the windows that it closes', async () => {
+test('a daemon lives from the start, is ready once its workers poll, and reports the windows that it closes', async () => {
   expect(await health('/healthz')).toMatchObject({ status: 200, ok: true });
   await waitFor('readiness', async () => (await health('/readyz')).ok);
   expect(await health('/readyz')).toEqual({

@@ -63,7 +63,7 @@ test.each([
   expect(holdNoteOf(said)).toEqual(note);
 });
 
-test('each pause and resumption of windows and of the delivery is told once, and none that was before the first look', async () => {
+test('each pause and resumption of windows and of the delivery is logged once, and none from before the first look', async () => {
   const by = { actedBy: 'Bo', reason: 'upgrade' };
   const ids = [1, 2];
   const events = new Events(() => new Date('2026-05-04T09:00:00Z'));

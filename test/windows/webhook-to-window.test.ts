@@ -58,7 +58,7 @@ async function opened(): Promise<number> {
   return all!.n;
 }
 
-test('a change in the clinic opens a window by itself, and one burst opens two at most', async () => {
+test('a change in the clinic opens a window, and one burst opens two at most', async () => {
   const latest = (await windowRows(clinic)).at(-1)!.id;
   clinic.sandbox.setWebhooks({ url, format: 'json' });
   const { id } = clinic.sandbox.clinic.takePrepayment({ payment_type: 1, paid: '40.00' });

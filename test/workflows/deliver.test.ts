@@ -106,7 +106,7 @@ async function details(): Promise<string> {
   return metadata.currentDetails ?? '';
 }
 
-test('what a window posts is delivered by a workflow of its own, which ends when nothing is due', async () => {
+test('what a window posts is delivered by a separate workflow, which ends when nothing is due', async () => {
   const window = await clinic.sync();
   expect(window).toMatchObject({ outcome: 'closed' });
   expect(window.posted).toBeGreaterThan(0);
@@ -289,7 +289,7 @@ test('a pause while no delivery is under way holds the next one, which ends and 
   expect(await undelivered()).toEqual([]);
 });
 
-test('what waits for approval begins no delivery by itself, and shows as held', async () => {
+test('what waits for approval begins no delivery, and shows as held', async () => {
   await addUnit('unapproved', true);
   await clinic.sync();
   await clinic.engine.requestDelivery(4711);

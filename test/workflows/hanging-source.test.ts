@@ -103,7 +103,7 @@ test('a transaction that PostgreSQL does not let through is what the window wait
   expect(await syncing).toMatchObject({ outcome: 'closed' });
 });
 
-test('a window that no daemon has taken, and that none is at work, is told', async () => {
+test('a window that no daemon has taken is reported, and that no daemon works', async () => {
   const { client } = clinic.engine;
   const config = `${clinic.config}.nobody.yaml`;
   const text = readFileSync(clinic.config, 'utf8');

@@ -161,7 +161,7 @@ describe('a window that finds something', () => {
     ]);
   });
 
-  test('pulls a list in an activity of its own where a request of the opening failed', async () => {
+  test('pulls a list in a separate activity if a request of the opening failed', async () => {
     clinic.sandbox.setFaults({ http500: { action: 'invoicepayment.list', count: 1 } });
     const report = await busyWindow();
     const activities = activitiesIn(await eventsOf(report));

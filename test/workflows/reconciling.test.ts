@@ -42,7 +42,7 @@ const turnDone = () => waitFor('end of the turn', async () => (await turn())?.is
 /** Moves the last turn to another day. */
 const nextDay = () => clinic.rows('update reconcile_turn set day = day - 1, is_done = false');
 
-test('the books are reconciled without anybody asking, by requests of the lowest priority', async () => {
+test('the books are reconciled automatically, by requests of the lowest priority', async () => {
   const asked: unknown[] = [];
   const practice = (installation: number) => {
     const client = clinic.app.practice(installation);

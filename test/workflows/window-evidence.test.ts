@@ -106,7 +106,7 @@ describe('a window that is given up', () => {
     expect((await presentCauses(clinic.app.db, [id])).size).toBe(0);
   });
 
-  test('is not told of as an error of the source when somebody cancelled it', async () => {
+  test('is not reported as an error of the source when a person cancelled it', async () => {
     clinic.sandbox.setFaults({ http500: { action: 'invoicepayment.list' } });
     const window = syncWithin(60);
     await waitFor('trouble', async () => (await presentCauses(clinic.app.db, [id])).size > 0);
@@ -173,7 +173,7 @@ describe('every attempt to open a window leaves a row', () => {
   });
 });
 
-test('a window that never noted its end is told of with its own ids by the one that notes it', async () => {
+test('a window that never noted its end is logged with its own ids by the one that notes it', async () => {
   const lost = { workflow_id: 'sync-window/lost', run_id: '00000000-0000-4000-8000-000000000001' };
   await clinic.rows(
     `insert into sync_window (installation, kind, trigger, from_time, to_time, workflow_id, run_id)
@@ -189,7 +189,7 @@ test('a window that never noted its end is told of with its own ids by the one t
 });
 
 describe('the row of a window that has ended', () => {
-  test('is never changed, whoever writes; the retention deletes it', async () => {
+  test('is never changed by any role; the retention deletes it', async () => {
     expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
     const row = await newest();
     const change = `update sync_window set outcome = 'failed', error = '{}' where id = ${row.id}`;
@@ -209,7 +209,7 @@ describe('the row of a window that has ended', () => {
     expect(await prune(clinic.app.db, keep, never)).toMatchObject({ windows: 1 });
   });
 
-  test('outlives a reset of its workflow, which is refused with a row of its own', async () => {
+  test('outlives a reset of its workflow, which is refused with its own row', async () => {
     clinic.sandbox.live(10);
     await sleep(1_100);
     const closed = await rowOf(await clinic.sync());

@@ -120,7 +120,7 @@ describe('the ERP’s number', () => {
     expect(source.info('prepayment', 8)).toEqual({ external_id: 'SAP-8' });
   });
 
-  it('never takes the place of somebody else’s value, which is reported', async () => {
+  it('never replaces the value of another program, which is reported', async () => {
     source.put('prepayment', 7, { external_id: 'SAP-1' });
     source.put('prepayment', 8, { external_id: null });
     const ids = await post([prepayment(7), prepayment(8)]);
@@ -166,7 +166,7 @@ describe('the ERP’s number', () => {
     expect([1, 2, 3].map((id) => source.info('prepayment', id).external_id)).toEqual(['S-1', 'S-1', 'M-1']);
   });
 
-  it('is told of invoices and payments where their records carry external_info', async () => {
+  it('has those of invoices and payments if their records have external_info', async () => {
     source = new Source(loadDialect({ external_info: { kinds: ['invoice', 'payment', 'prepayment'] } }));
     source.put('invoice', 1, { external_id: null, k: 'v' });
     source.put('invoice', 2, null);

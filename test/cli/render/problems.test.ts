@@ -21,7 +21,7 @@ const lacks = (id: string, causes: string[], more: Partial<OutsideDocument> = {}
   outside: { ...facts, causes, ...more },
 });
 
-test('a line for each cause, then the documents of each, once; what a document lacks besides is told', () => {
+test('a line for each cause, then the documents of each, once; other things that a document lacks are shown', () => {
   const card = 'the mapping has no account for roles.card_clearing';
   const receivable = 'the mapping has no account for roles.receivable';
   const text = problemsText(

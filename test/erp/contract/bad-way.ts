@@ -98,7 +98,7 @@ export async function badRound<Fake extends CloudFake>(
     const planned = await delivery.post(rng.int(2, 5));
     if (rng.chance(0.3)) subject.fake.lock(rng.pick(['2026-01-31', '2026-02-28', '2026-03-31']));
     await delivery.drain();
-    // A request that nobody waits for may still take effect.
+    // A request whose caller has stopped waiting may still take effect.
     await delivery.wait(longestWorkMs + 10_000);
     subject.fake.unlock();
     if (way) way.left = 0;

@@ -187,7 +187,7 @@ describe('a renewal', () => {
     else expect(await errorOf(works(tokens))).toMatchObject(error);
     expect(server.asked).toHaveLength(requests);
     if (reused !== undefined) expect(server.reused).toBe(reused);
-    // In each of these cases nobody has to log in: the next renewals work.
+    // In each of these cases no person has to log in: the next renewals work.
     expect(await works(open())).toBe(true);
     expect(await stored()).toMatchObject({ state: 'ready', refusals: 0 });
   });

@@ -293,7 +293,7 @@ option "operating_currency" "EUR"
 });
 
 describe('streaming', () => {
-  it('comes in the order of entry dates, in pieces, and ends its snapshot when nobody reads on', async () => {
+  it('comes in the order of entry dates, in pieces, and ends its snapshot when the reader stops', async () => {
     const many = 1234;
     await db.transaction((trx) =>
       appendEntries(

@@ -175,7 +175,7 @@ describe('a gap', () => {
     expect(await gapsIn()).toEqual([]);
   });
 
-  test('of payments tells the times of the windows around it', async () => {
+  test('of payments has the times of the windows around it', async () => {
     await play(db, installation, first());
     await play(db, installation, closed(all(read(10, 20), read(10, 12))));
     await play(db, installation, closed(all(read(20, 30), read(15, 18))));
@@ -295,7 +295,7 @@ test('coverage is as the model says, after any life of windows', { timeout: 120_
   );
 });
 
-test('gaps are the points that nobody has read, between the first window and the furthest cursor', {
+test('gaps are the points that no window has read, between the first window and the furthest cursor', {
   timeout: 120_000,
 }, async () => {
   await fc.assert(

@@ -119,7 +119,7 @@ describe.skipIf(!hasOdoo)('a sandbox clinic’s books in a real Odoo', { timeout
     expect(code).toBe(0);
   });
 
-  test('an auditor names a match that somebody undid', async () => {
+  test('an auditor names a match that a person undid', async () => {
     await delivered();
     const { match } = (await lines()).find((line) => line.match !== null)!;
     const pair = (await lines()).filter((line) => line.match === match).map(({ id }) => id);
@@ -185,7 +185,7 @@ describe.skipIf(!hasOdoo)('a sandbox clinic’s books in a real Odoo', { timeout
        order by seq desc limit 4`,
     );
 
-  test('E7 holds, and names what somebody enters in Odoo', async () => {
+  test('E7 holds, and names what a person enters in Odoo', async () => {
     await delivered();
     expect(await reconcileErp()).toMatchObject({ code: 0, E7: { ok: true, documents: [] } });
     expect(await reconcileErp()).toMatchObject({ code: 0, E7: { ok: true, documents: [] } });
