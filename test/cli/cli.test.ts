@@ -245,6 +245,12 @@ temporal: {address: "$\{TEMPORAL_ADDRESS}"}
 describe('mapping check without a configuration', () => {
   const rows: [what: string, text: string, code: number, says: RegExp][] = [
     ['a good file', 'roles: {receivable: 1700}\n', 0, /the file is valid/],
+    [
+      'one VAT group alone',
+      'vat: {General: "2931"}\n',
+      0,
+      /^(?:(?!Warning).)*Warning: only VAT group General has a VAT account(?!.*Warning)/s,
+    ],
     ['an unknown key', 'rolez: {}\n', 2, /did you mean roles/],
     ['a payment type that would never close', 'payment_types: {8: {role: cash}}\n', 2, /payment_types\.8/],
   ];

@@ -12,6 +12,7 @@ import { postgresFolder } from '../../embedded/postgres.ts';
 import { accountsNamed } from '../../mapping/accounts-written.ts';
 import { checkAgainstChart, sharedAccounts } from '../../mapping/check-chart.ts';
 import type { Mapping } from '../../mapping/schema.ts';
+import { vatAccountWarnings } from '../../mapping/vat-accounts-check.ts';
 import { vatDueFaults, vatDueWarnings } from '../../mapping/vat-due-check.ts';
 import { checkErp, type ErpCheck } from '../../queries/erp-check.ts';
 import { compareMapping, type MappingComparison } from '../../queries/mapping-check.ts';
@@ -94,7 +95,7 @@ async function check(context: CommandContext, { installation, erp }: Options, fi
     : { compared: [], inErp: [] };
   const written = [...accountsNamed(mapping), ...compared.flatMap(({ accounts }) => accounts)];
   const faults = chart === null ? [] : checkAgainstChart(written, chart.chart);
-  const warnings = [...sharedAccounts(written), ...vatDueWarnings(mapping)];
+  const warnings = [...sharedAccounts(written), ...vatDueWarnings(mapping), ...vatAccountWarnings(mapping)];
   const policyFaults = vatDueFaults(mapping);
   const ok =
     failed.length === 0 &&
@@ -119,7 +120,6 @@ async function check(context: CommandContext, { installation, erp }: Options, fi
       mappingCheckTexts.valid({ path }),
       specsText(specsPathOf(path), cases),
       ...policyFaults.map((message) => mappingCheckTexts.policyFault({ message })),
-      ...(chart === null ? vatDueWarnings(mapping).map((message) => mappingCheckTexts.policyWarning({ message })) : []),
       ...chartText(chart && { path: chart.path, size: chart.chart.size }, faults, warnings),
       ...compared.map(comparisonText),
       ...inErp.map(erpCheckText),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { CaseResult } from '../../bookkeeping/run-specs.ts';
 import type { Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
+import { shown } from '../../languages/language.ts';
 import type { ChartFault } from '../../mapping/check-chart.ts';
 import { amount } from '../../queries/answer.ts';
 import { type MappingComparison, remarksOf } from '../../queries/mapping-check.ts';
@@ -81,7 +82,7 @@ export function chartText(
   faults: readonly ChartFault[],
   warnings: readonly string[],
 ): string[] {
-  const shown = visibleIn({ faults, warnings });
+  const safe = visibleIn({ faults, warnings });
   const found =
     chart === null
       ? []
@@ -89,9 +90,9 @@ export function chartText(
         ? [texts.chartAgrees({ chart: basename(chart.path) })]
         : [
             texts.chartDiffers({ accounts: count(faults.length, 'account'), chart: basename(chart.path) }),
-            ...shown.faults.map(({ path, message }) => `  ${path}: ${message}`),
+            ...safe.faults.map(({ path, message }) => `  ${path}: ${message}`),
           ];
-  return [...found, ...shown.warnings.map((warning) => texts.warning({ warning }))];
+  return [...found, ...safe.warnings.map((warning) => texts.warning({ warning: shown(warning) }))];
 }
 
 /** Number of uses that are shown per gap. The JSON contains all. */

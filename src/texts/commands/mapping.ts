@@ -20,7 +20,6 @@ export const mappingTexts = catalogue('commands/mapping.mappingTexts', {
 /** Results of `vetledger mapping check`. */
 export const mappingCheckTexts = catalogue('commands/mapping.mappingCheckTexts', {
   policyFault: ({ message }: { message: string }) => `Missing: ${message}.`,
-  policyWarning: ({ message }: { message: string }) => `Warning: ${message}.`,
   noCases: ({ file }: { file: string }) =>
     `The mapping has no test cases. Write some into ${file} to prove what it posts.`,
   casesPass: ({ cases, file }: { cases: string; file: string }) =>

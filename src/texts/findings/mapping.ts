@@ -95,6 +95,16 @@ export const chartTexts = catalogue('findings/mapping.chartTexts', {
   vatGroup: ({ name }: { name: string }): string => (name === '' ? 'rows that name no VAT group' : `VAT group ${name}`),
 });
 
+/** Warnings of `vetledger mapping check` about VAT groups without a VAT account. */
+export const vatAccountTexts = catalogue('findings/mapping.vatAccountTexts', {
+  group: ({ name }: { name: string }): string => `VAT group ${name}`,
+  anyGroup: ({ rate }: { rate: string }): string => `VAT at ${rate}`,
+  onlyOne: ({ group }: { group: string }): string =>
+    `only ${group} has a VAT account, and \`vat\` has no "*": documents with any other VAT will be held`,
+  noAccount: ({ group }: { group: string }): string =>
+    `documents with ${group} will be held: the mapping gives no VAT account for it`,
+});
+
 /** Warnings of `vetledger mapping check` about VAT on payment (policies.vat_due). */
 export const vatDueTexts = catalogue('findings/mapping.vatDueTexts', {
   roleMissing: ({ role }: { role: string }): string => `policies.vat_due requires an account for roles.${role}`,
