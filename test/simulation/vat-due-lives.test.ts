@@ -8,7 +8,8 @@ describe('VAT on payment in random lives', () => {
     for (let seed = 1; seed <= runs(60); seed++) liveVatDue(seed, counts);
     for (const what of [
       ...['part', 'over', 'double', 'refund', 'rounding', 'type 8', 'type 9', 'type 12 part', 'type 12 whole'],
-      ...['collector part', 'void', 'R8', 'payment gone', 'latest day', 'vat_due_changed', 'E11'],
+      ...['collector part', 'void', 'R8', 'payment gone', 'latest day', 'vat_due_changed', 'E11', 'left as posted'],
+      ...['before the start', 'type 10', 'type 15'],
     ])
       expect(counts[what] ?? 0, what).toBeGreaterThan(0);
   });

@@ -88,6 +88,15 @@ class Life {
 
   #post(sale: Sale): void {
     this.#sales.set(sale.id, sale);
+    this.#placed(`invoice/${sale.id}`, this.#scene.invoice(this.#factsOf(sale)).length > 0);
+    if (this.#isOpening(sale)) this.#count('before the start');
+  }
+
+  #isOpening({ id }: Sale): boolean {
+    return this.#scene.stateOf(`invoice/${id}`) === 'before_start';
+  }
+
+  #factsOf(sale: Sale): InvoiceFacts {
     const { id, rows, date, credits, members, isVoid } = sale;
     const nets = rows.reduce((sum, { net }) => sum + net, 0n);
     const vats = rows.reduce((sum, { vat }) => sum + vat, 0n);
@@ -97,7 +106,7 @@ class Life {
       ...{ creditNote: credits !== null, originalInvoiceId: credits, status: isVoid ? 99 : 3 },
       consolidatedInvoiceIds: members,
     });
-    const facts: InvoiceFacts = invoiceFacts(
+    return invoiceFacts(
       invoice,
       members.length > 0
         ? []
@@ -108,7 +117,6 @@ class Life {
           ),
       { originalDate: first?.date ?? null },
     );
-    this.#placed(`invoice/${id}`, this.#scene.invoice(facts).length > 0);
   }
 
   #placed(key: string, isPosted: boolean): void {
@@ -213,6 +221,7 @@ class Life {
     const cents = this.#rng.chance(0.6) ? whole : (whole * BigInt(this.#rng.int(1, 9))) / 10n;
     if (cents === 0n) return;
     this.#count(cents === whole ? 'type 12 whole' : 'type 12 part');
+    if (this.#isOpening(against)) this.#count('type 12 before the start');
     this.#put({ sale: note.id, type: 12, cents });
     if (this.#rng.chance(0.9)) this.#put({ sale: against.id, type: 12, cents: -cents });
     else this.#count('type 12 alone');
@@ -228,13 +237,16 @@ class Life {
   #correct(): void {
     const sale = this.#pick(({ members }) => members.length === 0);
     if (sale === undefined) return;
-    this.#count('R8');
     const rows = sale.rows.map(({ rate, net }) => ({
       rate,
       net: net * 2n,
       vat: rounded(net * 2n * BigInt(rate), 100n),
     }));
-    this.#post({ ...sale, rows });
+    // A correction that the accountant left as posted: the source shows it, and the entry in force stays.
+    const isLeft = this.#scene.stateOf(`invoice/${sale.id}`) === 'posted' && this.#rng.chance(0.3);
+    this.#count(isLeft ? 'left as posted' : 'R8');
+    if (isLeft) this.#scene.see(this.#factsOf({ ...sale, rows }));
+    else this.#post({ ...sale, rows });
   }
 
   #lose(): void {
