@@ -33,3 +33,10 @@ test.each(odooSeeds)('the same in each version of Odoo: seed %i', async (seed) =
   expect(wrong).toEqual([]);
   expect(counts.delivered).toBeGreaterThan(0);
 });
+
+test.each(erpsOf.cloud.map((erp, n) => [erp, n + 1] as const))('the same in the %s', async (erp, seed) => {
+  const traits = deliveryTraitsOf(seed, 'cloud', erp);
+  const { wrong, counts } = await liveDelivery({ owner, simulated }, seed, 200 + seed, traits);
+  expect(wrong).toEqual([]);
+  expect(counts.delivered).toBeGreaterThan(0);
+});

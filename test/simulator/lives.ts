@@ -8,8 +8,8 @@ import type { Databases } from './stage.ts';
 import { hasTrait, type TraitName, type Traits, traitNames, traitsOf } from './traits.ts';
 
 /**
- * `installation`: an installation with its source. The other worlds have only deliveries, into a fake ERP or a fake
- * Odoo.
+ * `installation`: an installation with its source. The other worlds have only deliveries, into a fake ERP or the fake
+ * of a real one.
  */
 export type WorldName = 'installation' | DeliveryWorld;
 
@@ -17,7 +17,7 @@ export type WorldName = 'installation' | DeliveryWorld;
 export type Given = { world?: WorldName } & Partial<Traits> & Partial<Omit<DeliveryTraits, 'erp'>>;
 
 /** The values of `--trait`: a world, or a trait of an installation. */
-export const choices = [...traitNames, 'delivery', 'odoo', 'matrix'] as const;
+export const choices = [...traitNames, 'delivery', 'odoo', 'cloud', 'matrix'] as const;
 export type Choice = (typeof choices)[number];
 
 function worldOf(seed: number): WorldName {
@@ -30,8 +30,8 @@ function worldOf(seed: number): WorldName {
 
 /** Whether the arguments choose the life of a seed. */
 export function isChosen(seed: number, choice: Choice): boolean {
-  // No seed decides for the matrix, whose lives are played on request.
-  if (choice === 'matrix') return true;
+  // No seed decides for these, whose lives are played on request.
+  if (choice === 'matrix' || choice === 'cloud') return true;
   const world = worldOf(seed);
   if (choice === 'delivery' || choice === 'odoo') return world === choice;
   return world === 'installation' && hasTrait(traitsOf(seed), choice satisfies TraitName);

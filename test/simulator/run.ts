@@ -66,7 +66,8 @@ if (error !== null) {
 }
 const server = await startEphemeralPostgres((line) => console.error(line));
 /** The ERP is the named one, or the one of the seed. */
-const world = values.trait === 'matrix' ? 'matrix' : values.erp && worldOfErp(values.erp);
+const world =
+  values.trait === 'matrix' || values.trait === 'cloud' ? values.trait : values.erp && worldOfErp(values.erp);
 const ofErp: Given = { ...(world && { world }), ...(values.erp && { erp: values.erp }) };
 const setting = { server, processes: Number(values.processes), verbose: values.verbose };
 try {

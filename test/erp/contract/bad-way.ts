@@ -74,8 +74,6 @@ export function said(status: number, value: object | string): Answer {
 
 export interface Rounds<Fake extends CloudFake> {
   erp: CloudErp<Fake>;
-  /** Sets what is not known about the ERP, at random. */
-  unknown?(fake: Fake, rng: Rng): void;
   /** What else may happen to a request. */
   own(fake: Fake): Fault[];
 }
@@ -83,7 +81,7 @@ export interface Rounds<Fake extends CloudFake> {
 /** One round: entries are delivered over a bad way, with a period that is locked for a while, and all must be there once. */
 export async function badRound<Fake extends CloudFake>(
   databases: { owner: Db; simulated: SimulatedDatabase },
-  { erp, unknown, own }: Rounds<Fake>,
+  { erp, own }: Rounds<Fake>,
   rng: Rng,
 ): Promise<void> {
   let way: BadWay | undefined;
@@ -93,7 +91,7 @@ export async function badRound<Fake extends CloudFake>(
   };
   const subject = await cloudSubject(databases, erp, { isCautious: true, over });
   try {
-    unknown?.(subject.fake, rng);
+    erp.unknown?.(subject.fake, rng);
     const delivery = new ContractDelivery(subject);
     const planned = await delivery.post(rng.int(2, 5));
     if (rng.chance(0.3)) subject.fake.lock(rng.pick(['2026-01-31', '2026-02-28', '2026-03-31']));

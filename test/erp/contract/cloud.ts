@@ -1,6 +1,8 @@
 // A company in the fake of a cloud ERP, as the subject of the contract's cases and of random rounds.
 
+import type { Rng } from '../../../sandbox/src/rng.ts';
 import type { Db } from '../../../src/db/pool.ts';
+import type { Money } from '../../../src/domain/money.ts';
 import type { Capabilities } from '../../../src/erp/capabilities.ts';
 import { reliedOn } from '../../../src/erp/cautious.ts';
 import type { ErpTarget } from '../../../src/erp/port.ts';
@@ -9,7 +11,7 @@ import { provenances } from '../../../src/erp/targets/provenance.ts';
 import { parseMapping } from '../../../src/mapping/parse.ts';
 import type { SimulatedDatabase } from '../../simulator/database.ts';
 import { mappingData } from '../../simulator/delivery/plan.ts';
-import type { ContractSubject, HeldInErp } from './cases.ts';
+import type { ContractSubject } from './cases.ts';
 import { newCompany } from './fake.ts';
 import { Troubles, troubled } from './troubled.ts';
 
@@ -26,10 +28,28 @@ export interface CloudErp<Fake extends CloudFake> {
   words: object;
   begin(clock: TargetPorts['clock']): Fake;
   open(fake: Fake, ports: TargetPorts): ErpTarget;
-  /** The entries in the books, without void ones. */
-  held(fake: Fake): HeldInErp[];
+  /** Our entries in the books, without void ones. */
+  held(fake: Fake): HeldInCloud[];
+  /** Sets what is not known about the ERP, at random. */
+  unknown?(fake: Fake, rng: Rng): void;
   /** Prepares a list of two pages that changes between them (`ContractSubject.crowd`). */
   crowd?(fake: Fake): () => void;
+}
+
+export interface HeldInCloud {
+  id: string;
+  key: string;
+  unitId: string;
+  description: string;
+  state: string;
+  date: string;
+  lines: { account: string; amount: Money }[];
+}
+
+/** The parts of an entry's text. The entries of people have none. */
+export function partsOf(text: string): Pick<HeldInCloud, 'description' | 'unitId' | 'key'>[] {
+  const parts = /^(.*) [·-] (\d+\/\S+) [[(]([A-Z2-7]{20})[\])]$/s.exec(text);
+  return parts === null ? [] : [{ description: parts[1] ?? '', unitId: parts[2] ?? '', key: parts[3] ?? '' }];
 }
 
 export interface CloudSubject<Fake> extends ContractSubject {

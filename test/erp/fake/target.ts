@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../../src/domain/concurrency.ts';
 import { Money } from '../../../src/domain/money.ts';
 import type { ErpEntry, FoundEntry } from '../../../src/erp/erp-entry.ts';
 import {
@@ -265,7 +266,7 @@ export class FakeTarget implements ErpTarget {
     sent.catch(() => undefined);
     try {
       await this.#options.life.step(`during ${request.kind}`, true);
-      const answer = await untilAborted(sent, either);
+      const answer = await unlessAborted(sent, either);
       await time.sleep(backMs, either);
       if (answer === 'died') throw noAnswer('The connection was closed');
       if (fault === 'page_though_done') throw this.#page();
@@ -350,17 +351,4 @@ function foundOf({
   ...entry
 }: HeldEntry): FoundEntry {
   return { ...entry };
-}
-
-async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = () => aborted.reject(signal.reason);
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    aborted.promise.catch(() => undefined);
-  }
 }

@@ -1,7 +1,7 @@
 // A company in the fake Fortnox, as the subject of the contract's cases and of random rounds.
 
 import { openFortnox } from '../../../src/erp/targets/fortnox/index.ts';
-import type { CloudErp } from '../contract/cloud.ts';
+import { type CloudErp, partsOf } from '../contract/cloud.ts';
 import { FakeFortnox } from './fake.ts';
 
 export const fortnox: CloudErp<FakeFortnox> = {
@@ -11,10 +11,9 @@ export const fortnox: CloudErp<FakeFortnox> = {
   held: (fake) =>
     fake
       .held()
-      .filter(({ id }) => id.startsWith('V/'))
-      .map(({ description, date, lines }) => ({
-        ...{ description: description.slice(0, description.lastIndexOf(' - ')), state: 'posted', date, lines },
-      })),
+      .flatMap(({ id, description, date, lines }) =>
+        partsOf(description).map((parts) => ({ id, ...parts, state: 'posted', date, lines })),
+      ),
   crowd: (fake) => {
     const perPage = 4;
     fake.mostPerPage = perPage;

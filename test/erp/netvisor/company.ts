@@ -1,7 +1,7 @@
 // A company in the fake Netvisor, as the subject of the contract's cases and of random rounds.
 
 import { openNetvisor } from '../../../src/erp/targets/netvisor/index.ts';
-import type { CloudErp } from '../contract/cloud.ts';
+import { type CloudErp, partsOf } from '../contract/cloud.ts';
 import { FakeNetvisor } from './fake.ts';
 
 export const netvisor: CloudErp<FakeNetvisor> = {
@@ -12,7 +12,13 @@ export const netvisor: CloudErp<FakeNetvisor> = {
     fake
       .books()
       .filter(({ state }) => state === 'valid')
-      .map(({ description, date, lines }) => ({
-        ...{ description: description.slice(0, description.indexOf(' · ')), state: 'posted', date, lines },
-      })),
+      .flatMap(({ id, description, date, lines }) =>
+        partsOf(description).map((parts) => ({ id, ...parts, state: 'posted', date, lines })),
+      ),
+  unknown(fake, rng) {
+    fake.remembers = rng.pick(['all', 'successes', 'nothing']);
+    fake.lagSeconds = rng.pick([0, 0, 5, 59]);
+    fake.excludesDays = rng.chance(0.5);
+    fake.showsInvalidated = rng.chance(0.5);
+  },
 };

@@ -104,9 +104,15 @@ export class FakeNetvisor implements ErpTransport {
     return [...this.#vouchers.values()];
   }
 
-  books(): { description: string; state: Status; date: string; lines: { account: string; amount: Money }[] }[] {
-    return this.held().map(({ description, status, date, lines }) => ({
-      ...{ description, state: status, date },
+  books(): {
+    id: string;
+    description: string;
+    state: Status;
+    date: string;
+    lines: { account: string; amount: Money }[];
+  }[] {
+    return this.held().map(({ id, description, status, date, lines }) => ({
+      ...{ id: String(id), description, state: status, date },
       lines: lines.map(({ account, amount }) => ({ account, amount: new Money(amount.toFixed()) })),
     }));
   }

@@ -19,12 +19,6 @@ const failed = (code: string) =>
 
 const way: Rounds<FakeNetvisor> = {
   erp: netvisor,
-  unknown(fake, rng) {
-    fake.remembers = rng.pick(['all', 'successes', 'nothing']);
-    fake.lagSeconds = rng.pick([0, 0, 5, 59]);
-    fake.excludesDays = rng.chance(0.5);
-    fake.showsInvalidated = rng.chance(0.5);
-  },
   own: (fake) => [
     () => failed('TECHNICAL_ERROR'),
     () => failed('SYSTEM_MAINTENANCE'),

@@ -1,7 +1,7 @@
 // A company in the fake Procountor, as the subject of the contract's cases and of random rounds.
 
 import { openProcountor } from '../../../src/erp/targets/procountor/index.ts';
-import type { CloudErp } from '../contract/cloud.ts';
+import { type CloudErp, partsOf } from '../contract/cloud.ts';
 import { FakeProcountor } from './fake.ts';
 
 const states = { UNFINISHED: 'draft', APPROVED: 'posted', INVALIDATED: 'void' };
@@ -14,7 +14,11 @@ export const procountor: CloudErp<FakeProcountor> = {
     fake
       .held()
       .filter(({ status }) => status !== 'INVALIDATED')
-      .map(({ name, status, date, lines }) => ({
-        ...{ description: name.slice(0, name.indexOf(' · ')), state: states[status], date, lines },
-      })),
+      .flatMap(({ id, name, status, date, lines }) =>
+        partsOf(name).map((parts) => ({ id, ...parts, state: states[status], date, lines })),
+      ),
+  unknown(fake, rng) {
+    fake.lagSeconds = rng.pick([0, 0, 5, 59]);
+    fake.mostPerPage = rng.pick([1, 3, 200]);
+  },
 };

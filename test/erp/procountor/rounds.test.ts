@@ -16,10 +16,6 @@ afterAll(() => simulated.close());
 
 const way: Rounds<FakeProcountor> = {
   erp: procountor,
-  unknown(fake, rng) {
-    fake.lagSeconds = rng.pick([0, 0, 5, 59]);
-    fake.mostPerPage = rng.pick([1, 3, 200]);
-  },
   own: (fake) => [
     () => said(500, '<html><h1>Internal Server Error</h1></html>'),
     () => said(400, { errors: [{ status: 400, message: 'SOMETHING_NEW' }] }),

@@ -1,7 +1,7 @@
 // A company in the fake Xero, as the subject of the contract's cases and of random rounds.
 
 import { openXero } from '../../../src/erp/targets/xero/index.ts';
-import type { CloudErp } from '../contract/cloud.ts';
+import { type CloudErp, partsOf } from '../contract/cloud.ts';
 import { FakeXero } from './fake.ts';
 
 const states: Record<string, string> = { DRAFT: 'draft', POSTED: 'posted' };
@@ -11,8 +11,14 @@ export const xero: CloudErp<FakeXero> = {
   begin: (clock) => new FakeXero(clock),
   open: (fake, ports) => openXero(fake.config, ports),
   held: (fake) =>
-    fake.held().map(({ narration, status, date, lines }) => ({
-      description: narration.slice(0, narration.indexOf(' · ')),
-      ...{ state: states[status] ?? status, date, lines },
-    })),
+    fake
+      .held()
+      .filter(({ status }) => status in states)
+      .flatMap(({ id, narration, status, date, lines }) =>
+        partsOf(narration).map((parts) => ({ id, ...parts, state: states[status] ?? status, date, lines })),
+      ),
+  unknown(fake, rng) {
+    fake.replays = rng.pick(['all', 'successes', 'none']);
+    fake.lagMs = rng.pick([0, 0, 5_000, 59_000]);
+  },
 };

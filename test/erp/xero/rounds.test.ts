@@ -28,8 +28,7 @@ test.each(firsts)('with troubles, each entry is in Xero once, as it was posted: 
     const rng = new Rng(seed, 'xero');
     const subject = await cloudSubject({ owner, simulated }, xero, { isCautious: true });
     const { fake } = subject;
-    fake.replays = rng.pick(['all', 'successes', 'none']);
-    fake.lagMs = rng.pick([0, 0, 5_000, 59_000]);
+    xero.unknown?.(fake, rng);
     const delivery = new ContractDelivery(subject);
     const planned = await delivery.post(rng.int(2, 6));
     for (let n = rng.int(0, 3); n > 0; n--) subject.troubles.add('create', rng.pick(troubles)(rng));

@@ -33,6 +33,8 @@ export interface Way {
 
 export interface LifeErp {
   readonly judged: JudgedErp;
+  /** The codes of the ERP in the mapping, if they are not the usual ones. */
+  readonly words?: object;
   /** The approximate number of requests per call of a target. Each request can fail, so a call fails this much more often. */
   readonly requestsPerCall: number;
   /**

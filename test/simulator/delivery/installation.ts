@@ -5,9 +5,9 @@ import type { InstallationConfig } from '../../../src/config/load-config.ts';
 import { parseMapping } from '../../../src/mapping/parse.ts';
 import { mappingData } from './plan.ts';
 
-/** Each `n` has another company in the ERP. */
-export function installationOf(id: number, n: number): InstallationConfig {
-  const parsed = parseMapping(mappingData);
+/** Each `n` has another company in the ERP. `words`: its codes in the mapping, if they are not the usual ones. */
+export function installationOf(id: number, n: number, words: object = {}): InstallationConfig {
+  const parsed = parseMapping({ ...mappingData, erp: { ...mappingData.erp, ...words } });
   if ('errors' in parsed) throw new Error(parsed.errors.join('; '));
   return {
     ...{ id, name: null, baseUrl: 'http://practice.invalid', auth: { token: 'none' }, timezone: 'Europe/Helsinki' },

@@ -4,18 +4,20 @@ import { Rng } from '../../../sandbox/src/rng.ts';
 import { assumedErps, type Behaviour, behavioursOf } from '../../erp/fake/assumptions.ts';
 import { playedRecords } from '../../erp/fake/records.ts';
 import type { Troubles } from '../mortal.ts';
+import { cloudErps } from './cloud.ts';
 import { odooFlavours } from './odoo/erp.ts';
 
 /**
  * `delivery`: a fake ERP with the abilities of any capability record. `odoo`: our target of Odoo and a fake of its
- * servers. `matrix`: a fake ERP that behaves otherwise than its record, in what is not measured.
+ * servers. `cloud`: the target of a cloud ERP and a fake of its server. `matrix`: a fake ERP that behaves otherwise than its record, in what is not measured.
  */
-export type DeliveryWorld = 'delivery' | 'odoo' | 'matrix';
+export type DeliveryWorld = 'delivery' | 'odoo' | 'cloud' | 'matrix';
 
 /** The names of the ERPs of each world. */
 export const erpsOf: Readonly<Record<DeliveryWorld, readonly string[]>> = {
   delivery: playedRecords,
   odoo: odooFlavours,
+  cloud: cloudErps,
   matrix: Object.keys(assumedErps),
 };
 
@@ -60,7 +62,10 @@ export interface DeliveryTraits {
 
 /** The traits of a seed. */
 export function deliveryTraitsOf(seed: number, world: DeliveryWorld, erp: string | null = null): DeliveryTraits {
-  return world === 'matrix' ? matrixTraitsOf(seed, erp) : drawn(seed, world, erp);
+  if (world === 'matrix') return matrixTraitsOf(seed, erp);
+  // The fakes of cloud ERPs have none of the flaws.
+  const own = { flawShare: 0, late: 0, dayLimit: null, maxEntries: null };
+  return { ...drawn(seed, world, erp), ...(world === 'cloud' ? own : {}) };
 }
 
 /** Consecutive seeds take the ERPs in turns, and then the next behaviour of each. Requests fail in every life. */
@@ -108,5 +113,6 @@ function drawn(seed: number, world: Exclude<DeliveryWorld, 'matrix'>, given: str
 /** The world that has an ERP. */
 export function worldOfErp(erp: string): DeliveryWorld {
   if (erpsOf.odoo.includes(erp)) return 'odoo';
+  if (erpsOf.cloud.includes(erp)) return 'cloud';
   return erpsOf.delivery.includes(erp) ? 'delivery' : 'matrix';
 }

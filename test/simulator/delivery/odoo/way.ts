@@ -1,5 +1,6 @@
 // The connection of a simulated process to the fake Odoo: each request takes time, and may fail in any way.
 
+import { unlessAborted } from '../../../../src/domain/concurrency.ts';
 import { ErpError } from '../../../../src/erp/port.ts';
 import { type Answer, type ErpRequest, NoAnswer } from '../../../../src/erp/targets/api/http.ts';
 import type { OdooTransport } from '../../../../src/erp/targets/odoo/connection.ts';
@@ -70,7 +71,7 @@ export class SimulatedWay implements OdooTransport {
     sent.catch(() => undefined);
     try {
       if (info.kind !== 'find') await this.#way.life.step(`during ${info.kind}`, true);
-      const answer = await untilAborted(sent, either);
+      const answer = await unlessAborted(sent, either);
       await time.sleep(backMs, either);
       return answer;
     } finally {
@@ -188,18 +189,5 @@ export async function heard<Result>(work: Promise<Result>, way: Way, info: Reque
   } catch (error) {
     if (error instanceof ErpError) way.onError(info, error);
     throw error;
-  }
-}
-
-async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = () => aborted.reject(signal.reason);
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    aborted.promise.catch(() => undefined);
   }
 }
