@@ -62,6 +62,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return { url, ownerUrl, consoleUrl, drop: () => dropDatabase(inject('databaseUrl'), name) };
 }
 
+/** Creates a database without our schema. The caller migrates and drops it. */
+export async function createEmptyDatabase(): Promise<TestDatabase> {
+  const { name, url, ownerUrl, consoleUrl } = newDatabase();
+  await runAlone(inject('databaseUrl'), `create database ${name}`);
+  return { url, ownerUrl, consoleUrl, drop: () => dropDatabase(inject('databaseUrl'), name) };
+}
+
 function newDatabase(): { name: string; url: string; ownerUrl: string; consoleUrl: string } {
   const name = `test_${randomBytes(8).toString('hex')}`;
   const server = inject('databaseUrl');
