@@ -9,7 +9,7 @@
 const needed = 24;
 if (Number(process.versions.node.split('.')[0]) < needed) {
   console.error(`error: vetledger needs Node.js ${needed} or newer; this is ${process.version} (${process.execPath}).`);
-  console.error('what to do: in a checkout, run `npm ci` and then `npx vetledger …`, which uses its own Node.js.');
+  console.error(`what to do: install Node.js ${needed}. In a checkout, \`npm ci\` and \`npx vetledger …\` are enough: they use their own Node.js.`);
   process.exit(2);
 }
 if (process.argv.includes('--json')) {

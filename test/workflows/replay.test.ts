@@ -5,6 +5,7 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../sandbox/src/index.ts';
 import { workflowBundle } from '../../src/runtime/bundle.ts';
+import * as workflows from '../../workflows/index.ts';
 
 /** Histories of real windows of this build, from scripts/record-histories.ts. */
 const folder = new URL('../histories/', import.meta.url);
@@ -63,6 +64,14 @@ describe('stored histories', () => {
     expect(activitiesOf('backfill.json')).toEqual(
       expect.arrayContaining(['backfillStream', 'scanRows', 'completeRows']),
     );
+  });
+
+  test('each type of workflow has a history (run `node scripts/record-histories.ts`)', () => {
+    const types = Object.keys(workflows);
+    const recorded = names.map(
+      (name) => historyOf(name).events[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name,
+    );
+    expect(new Set(recorded)).toEqual(new Set(types));
   });
 
   test('all replay with the present workflows', async () => {
