@@ -81,7 +81,7 @@ const ifLooksUp = (record: Capabilities) =>
 const ifDrafts = (record: Capabilities) =>
   ifLooksUp(record) ?? (record.write.steps === 'one' ? 'it has no drafts' : null);
 const ifRefusesIds = (record: Capabilities) =>
-  record.request_id?.on_repeat === 'refused' ? null : 'it does not refuse the id of a repeated request';
+  record.request_id?.on_repeat === 'refused' ? null : 'deliveries do not rely on the refusal of a repeated id';
 const ifSweeps = (record: Capabilities) =>
   ifDrafts(record) ??
   (record.write.withdraw !== 'none' ? null : 'its drafts cannot be withdrawn') ??
