@@ -121,10 +121,10 @@ async function takeFirstResult(): Promise<void> {
     if (last < 0) throw new Error(`no first result in: ${stdout}`);
     const text = blocks.slice(0, last + 1).join('\n\n');
     await withPage(async (page) => {
-      await page.size(640, 1000);
+      await page.size(800, 1000);
       await page.run(`document.body.innerHTML = ${JSON.stringify(terminal(`$ npm start -- --once\n${text}`))}`);
       await page.size(
-        640,
+        800,
         Number(await page.run('Math.ceil(document.querySelector("pre").getBoundingClientRect().bottom)')),
       );
       await save(page, 'first-result.png');
@@ -136,7 +136,8 @@ async function takeFirstResult(): Promise<void> {
 
 function terminal(text: string): string {
   const shown = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  const style = 'margin:0;padding:16px 20px;background:#1e2127;color:#d7dae0;font:13px/17px DejaVu Sans Mono,monospace';
+  const style =
+    'margin:0;padding:16px 20px;background:#1e2127;color:#d7dae0;font:13px/17px DejaVu Sans Mono,monospace;white-space:pre-wrap';
   return `<style>body{margin:0}</style><pre style="${style}">${shown}</pre>`;
 }
 
