@@ -114,6 +114,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', { timeout: 60_000 }, 
       `/${id}/reports/vat`,
       `/${id}/windows`,
       `/${id}/actions/read-again`,
+      `/${id}/audit`,
     ]) {
       await page.goto(`${url}${path}`);
       expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 320]);
