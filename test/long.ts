@@ -19,6 +19,7 @@ export const longTests = [
   'test/runtime/pools.test.ts',
   'test/simulator/simulator.test.ts',
   'test/sync/{aside,by-invoice,loads,replay/growth,scrub}.test.ts',
+  'test/upgrade/upgrade.test.ts',
   'test/windows/{ended-runs,many-installations,observation,reload,webhook-to-window}.test.ts',
   'test/workflows/{coverage,deliver,hanging-source,idle-window-cost,kill,pausing,reconciling,replays,schedule,window-evidence,windows}.test.ts',
 ];

