@@ -122,7 +122,7 @@ describe('a decision', () => {
     const address = await decide(`decision=redate&documents=invoice/${small}`);
     const pending = await stateOf(address);
     expect(pending).toContain('<meta http-equiv="refresh" content="2"');
-    expect(pending).toContain('The action is requested.');
+    expect(pending).toContain('No daemon runs');
     expect(await decisions(small)).toEqual([]);
     await look();
     const done = await stateOf(address);
@@ -388,7 +388,9 @@ describe('the page of an action', () => {
 
   test('says since when no daemon runs', async () => {
     const address = await decide(`decision=redate&documents=invoice/${small}`);
-    expect(await stateOf(address)).toContain('No daemon runs for this installation.');
+    const waiting = await stateOf(address);
+    expect(waiting).toContain('No daemon runs for this installation.');
+    expect(waiting).not.toContain('in a few seconds');
     const { temporal } = await loadConfig(clinic.config, clinic.env);
     await query(
       db,

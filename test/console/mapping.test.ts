@@ -280,7 +280,7 @@ describe('a changed mapping', () => {
     stopping.abort();
     await looking;
     await daemon.ended();
-    expect(await open(address)).toContain('The action is requested.');
+    expect(await open(address)).toContain('No daemon runs');
     await database.owner.transaction(async (trx) => {
       await trx.raw('set local session_replication_role = replica');
       await trx.raw(`update action set asked_at = asked_at - interval '16 minutes' where id = ?`, [

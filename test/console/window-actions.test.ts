@@ -169,7 +169,7 @@ test('while the price of one clinic is found, actions of another clinic are perf
   const { headers } = await as('chief').post(`/${other}/actions/read-now`, form);
   await acting.look(new AbortController().signal);
   expect((await as('chief').get(headers.location as string)).body).toContain('The action is done.');
-  expect(await page(slow)).toContain('The action is requested.');
+  expect(await page(slow)).toContain('No daemon runs');
   answer.resolve(cost);
   await first;
   expect(await page(slow)).toContain('The action is done.');
@@ -289,7 +289,7 @@ test('while Temporal does not answer, an action waits, and the next ones are per
   const first = await ask('replay', { price: await priced({ read: 'failed' }) });
   fault = grpcFault;
   await look();
-  expect(await page(first)).toContain('The action is requested.');
+  expect(await page(first)).toContain('No daemon runs');
   fault = null;
   await look();
   expect(started.size).toBe(1);
@@ -374,7 +374,7 @@ describe('a reconciliation before its time', () => {
     const acting = new Acting(ports(), null);
     await acting.look(new AbortController().signal);
     await acting.ended();
-    expect(await page(asked)).toContain('The action is requested.');
+    expect(await page(asked)).toContain('No daemon runs');
     const able = new Acting(ports(), windows);
     await able.look(new AbortController().signal);
     await able.ended();

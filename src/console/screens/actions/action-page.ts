@@ -53,8 +53,8 @@ export async function showAction(request: InstallationRequest, fault: (() => str
       title: () => `${actionNames[kind]} (${action.id})`,
       body: () => {
         const waits = daemon === null ? actionTexts.noDaemon : actionTexts.daemonGone({ at: at(daemon.heardAt) });
-        return html`${problem(fault?.() ?? null)} ${problem(isPending && daemon?.isRunning !== true ? waits : null)}
-          ${outcomeView(request, outcome, kind === 'repost_books')} ${came?.view()}
+        return html`${problem(fault?.() ?? null)} ${isPending && daemon?.isRunning !== true ? problem(waits) : outcomeView(request, outcome, kind === 'repost_books')}
+          ${came?.view()}
           <dl>
             <dt>${actionTexts.askedBy}</dt><dd>${action.subject}</dd>
             <dt>${actionTexts.askedAt}</dt><dd>${at(action.askedAt)}</dd>
