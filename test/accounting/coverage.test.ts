@@ -192,7 +192,7 @@ const equations: Record<number, Proof[]> = {
     [
       'integration/prepayment-vat-clinic.test.ts',
       'a first load gives the clinic’s own figure',
-      'with uses that nobody can match: E8 names every cent above it',
+      'with uses that cannot be matched: E8 names every cent above it',
     ],
     ['reconcile/e8-originals.test.ts', 'E8 per original'],
   ],

@@ -54,12 +54,13 @@ const passwords = {
   TEMPORAL_DB_PASSWORD: 'temporal1',
   VETLEDGER_OWNER_PASSWORD: 'owner1',
   VETLEDGER_DB_PASSWORD: 'runtime1',
+  VETLEDGER_CONSOLE_PASSWORD: 'console1',
   // The password contains characters that a URL must escape.
   VETLEDGER_BACKUP_PASSWORD: 'back/up@1%',
 };
 const url = (role: string, password: string, database: string) =>
   `postgresql://${role}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
-const superuser = () => url('postgres', passwords.POSTGRES_PASSWORD, 'postgres');
+const superuser = (database = 'postgres') => url('postgres', passwords.POSTGRES_PASSWORD, database);
 const owner = (database = 'vetledger') => url('vetledger_owner', passwords.VETLEDGER_OWNER_PASSWORD, database);
 const backupRole = (database = 'vetledger') => url('vetledger_backup', passwords.VETLEDGER_BACKUP_PASSWORD, database);
 const path = () => `${bin}:${pathWithNode}`;
@@ -220,6 +221,13 @@ tried('the books come back from a dump as they were, proven by their head, and g
   const hash = head?.[1] ?? head?.[2] ?? '';
   expect(hash).toHaveLength(64);
 
+  // A user of the console, who is signed in and has a link
+  await runAlone(
+    superuser('vetledger'),
+    `with anna as (insert into vetledger_console.subject (name) values ('anna') returning id),
+       signed_in as (insert into vetledger_console.session (token_hash, subject_id) select 'token', id from anna)
+     insert into vetledger_console.link (token_hash, subject_id, purpose, expires_at) select 'link', id, 'sign_in', now() + interval '1 day' from anna`,
+  );
   const backups = join(folder, 'backups');
   mkdirSync(backups);
   for (const old of ['20200101T000000Z', '20200102T000000Z'])
@@ -249,6 +257,13 @@ tried('the books come back from a dump as they were, proven by their head, and g
   expect(await roles()).toMatchObject({ code: 0 });
   const restore = () => script('restore.sh', { DATABASE_URL: owner() }, join(backups, dump));
   expect(await restore()).toMatchObject({ code: 0, stderr: '' });
+  // The user is there, and must sign in again: the queries divide by zero otherwise.
+  await runAlone(superuser('vetledger'), `select 1 / count(*) from vetledger_console.subject where name = 'anna'`);
+  await runAlone(
+    superuser('vetledger'),
+    `select 1 / (case when count(*) = 0 then 1 else 0 end)
+     from (select from vetledger_console.session union all select from vetledger_console.link) open`,
+  );
   // No password was visible to other users of the machine.
   const seen = watched();
   expect(seen).toMatch(/pg_dump\0.*postgresql:\/\/vetledger_backup@127\.0\.0\.1/);

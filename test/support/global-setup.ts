@@ -34,7 +34,7 @@ const shared = globalThis as { vetledgerTestServers?: { servers: Promise<Servers
 
 /** Starts the servers, unless another project has done it, and passes their addresses to the test files. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  shared.vetledgerTestServers ??= { servers: startServers(project.config.env.VETLEDGER_TEST_CLOCK_MS), users: 0 };
+  shared.vetledgerTestServers ??= { servers: startServers(project.config.env?.VETLEDGER_TEST_CLOCK_MS), users: 0 };
   const used = shared.vetledgerTestServers;
   used.users += 1;
   const { provided, release } = await used.servers;
