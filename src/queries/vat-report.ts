@@ -2,12 +2,13 @@ import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
 import { localTimeOf } from '../domain/dates.ts';
 import { labelOf } from '../domain/installation-name.ts';
-import { formatMoney } from '../domain/money.ts';
+import { formatMoney, zero } from '../domain/money.ts';
 import type { VatForm } from '../mapping/vat-form.ts';
 import { reports } from '../reports/index.ts';
 import type { InstallationReport } from '../reports/installation-report.ts';
 import { unusedWithoutVat } from '../reports/prepayments.ts';
 import type { Section } from '../reports/report-sections.ts';
+import { vatOfClaims } from '../reports/vat-of-claims.ts';
 import { formSections, returnSections } from '../reports/vat-return-sections.ts';
 import { reportTexts, vatReportTexts } from '../texts/reports/reports.ts';
 import { prepaymentVatDifferences } from './prepayment-vat.ts';
@@ -46,6 +47,7 @@ export async function vatReport(
   const outside = await outsideOf(db, of, reports.vat, days);
   const differences = await prepaymentVatDifferences(db, of);
   const unused = await unusedWithoutVat(db, of, days.through);
+  const claimed = of.mapping.policies.vat_due === null ? zero : await vatOfClaims(db, of.id, days);
   const { period, versions, version, toFile, shown, obstacle, isClosed, view } = prepared;
   const amount = formatMoney(unused.amount, of.decimals);
   const prepaymentVat = of.mapping.policies.prepayment_vat;
@@ -58,6 +60,9 @@ export async function vatReport(
     ],
     notes: [
       ...(prepaymentVat === 'listed' ? [] : [reportTexts.prepaymentVatLines]),
+      ...(claimed.isZero()
+        ? []
+        : [vatReportTexts.ofClaims({ amount: formatMoney(claimed, of.decimals), currency: of.currency })]),
       ...(differences === null || differences.length === 0
         ? []
         : [

@@ -13,6 +13,9 @@ export const prepaymentUse = 8;
 /** The payment type that settles an invoice with its credit note. It is no money (practice-api: Invoice payment). */
 export const setOffPayment = 12;
 
+/** The payment types that are claims on others: financing companies and insurance (practice-api: Invoice payment; ACCOUNTING R13). */
+export const claimPayments = [10, 15] as const;
+
 const money = ['ready', 'fully used'];
 const notMoney = ['pending', 'failed', 'aborted'];
 

@@ -218,3 +218,24 @@ test('explain shows what a payment moved, with the formula', async () => {
   );
   expect((await run('--json')).json().vat_due).toHaveLength(2);
 });
+
+test('the VAT report names the VAT of insurance and financing companies, which is due before the money comes', async () => {
+  const clinic = await clinicOf(4868, '{payment: 2026-01-01}');
+  const invoice = invoice1001(clinic);
+  const report = (month: string) =>
+    vetledger(['report', 'vat', '--month', month, '--config', clinic.config], clinic.env);
+  const pay = async (payment_type: number, paid: string) => {
+    clinic.clinic.pay(invoice, { payment_type, paid, date_added: Date.parse('2026-03-11T08:00:00Z') });
+    await clinic.pull();
+    await clinic.post();
+  };
+  await pay(0, '50.00');
+  expect((await report('2026-03')).stdout).not.toContain('insurance');
+  // After 150.00 of 182.50, 20.96 and 5.75 are due; after 50.00 they were 6.99 and 1.92.
+  await pay(15, '100.00');
+  const { stdout } = await report('2026-03');
+  expect(stdout).toContain(
+    'Of this VAT, 17.80 EUR is due with payments of type 10 or 15 (financing companies, insurance), before the money comes.',
+  );
+  expect((await report('2026-02')).stdout).not.toContain('insurance');
+});

@@ -130,6 +130,8 @@ export const vatReportTexts = catalogue('reports/reports.vatReportTexts', {
         ? 'In Finland, Germany and Sweden it is due when the money is received; `policies.prepayment_vat` of the mapping posts it.'
         : `\`policies.prepayment_vat\` of the mapping posts VAT on prepayments received from ${of.postedFrom} on. Check that the VAT of the earlier ones was declared when they were received.`
     }`,
+  ofClaims: (of: { amount: string; currency: string }) =>
+    `Of this VAT, ${of.amount} ${of.currency} is due with payments of type 10 or 15 (financing companies, insurance), before the money comes.`,
   filed: (of: { period: string; version: number; at: string; by: string; reason: string }) =>
     `VAT return ${of.period}, version ${of.version}: filed at ${of.at} by ${of.by} (${of.reason})`,
   toFile: (of: { period: string; version: number }) => `VAT return ${of.period}, version ${of.version}: not filed yet`,
