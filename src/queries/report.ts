@@ -16,6 +16,7 @@ import type { InstallationReport } from '../reports/installation-report.ts';
 import type { LinePlace, Period } from '../reports/report-sections.ts';
 import type { CalendarDate } from '../terms.ts';
 import { reportTexts } from '../texts/reports/reports.ts';
+import { openingVatNotDue } from './opening-vat.ts';
 
 /** The days of a report as a user names them: one of a day, a month and a span. */
 export interface ReportDays {
@@ -56,7 +57,10 @@ export async function makeReport(
   const place = after !== null && after.day >= (period.from ?? after.day) ? after : null;
   return {
     ...{ report: name, installation, period, of: kind.of, recordedBy: recorded },
-    sections: await kind.make(db, installation, period, { split, upToSeq, documents, account, after: place }),
+    sections: [
+      ...(await kind.make(db, installation, period, { split, upToSeq, documents, account, after: place })),
+      ...(name === 'cutover' ? await openingVatNotDue(db, installation) : []),
+    ],
     outside: await outsideOf(db, installation, kind, period),
     notes: name === 'prepayments' ? vatLeftNotes(installation) : [],
   };

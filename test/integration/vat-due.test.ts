@@ -239,3 +239,36 @@ test('the VAT report names the VAT of insurance and financing companies, which i
   );
   expect((await report('2026-02')).stdout).not.toContain('insurance');
 });
+
+test('report cutover has the VAT of earlier invoices that was not due, which their payments then move', async () => {
+  const clinic = await clinicOf(4869, '{payment: 2026-01-01}', { start_date: '2026-03-01' });
+  const before = { date_added: Date.parse('2026-02-20T10:00:00Z') };
+  const [partly, unpaid, paid] = [1, 2, 3].map(() => {
+    const id = invoice1001(clinic, '2026-02-10');
+    clinic.clinic.invoices.get(id)!.created = before.date_added;
+    return id;
+  }) as [number, number, number];
+  clinic.clinic.pay(partly, { payment_type: 0, paid: '100.00', ...before });
+  clinic.clinic.pay(paid, { payment_type: 0, paid: '182.50', ...before });
+  invoice1001(clinic);
+  await clinic.pull();
+  await clinic.post();
+  const { code, json } = await vetledger(['report', 'cutover', '--json', '--config', clinic.config], clinic.env);
+  expect(code).toBe(0);
+  const { vat_not_due: found } = json().installations[0].sections;
+  // Partly paid: 25.50 - 13.97 and 7.00 - 3.84. Unpaid: 25.50 and 7.00.
+  expect(found.figures.map(({ rate, vat, not_due }: Record<string, string>) => [rate, vat, not_due])).toEqual([
+    ['14', '14.00', '10.16'],
+    ['25.5', '51.00', '37.03'],
+  ]);
+  expect(found.total.not_due).toBe('47.19');
+  // The balance of the account is zero once all is paid: the payments have moved as much.
+  for (const [invoice, rest] of [
+    [partly, '82.50'],
+    [unpaid, '182.50'],
+  ] as const)
+    clinic.clinic.pay(invoice, { payment_type: 0, paid: rest, date_added: Date.parse('2026-03-10T10:00:00Z') });
+  await clinic.pull();
+  await clinic.post();
+  expect(await balanceOf(4869, 'opening_vat_not_due')).toBe('47.19');
+});

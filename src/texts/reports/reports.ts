@@ -48,6 +48,7 @@ export const sectionTitles = catalogue('reports/reports.sectionTitles', {
     `${title}. Without ${roles}: more was redeemed than sold, so the records do not go back far enough. Take the opening balance from the clinic’s list of open cards`,
   openingVouchers:
     'Gift cards and vouchers open at the start date, as far as the source’s records show: the opening balance',
+  openingVatNotDue: 'VAT not due at the start date: the opening balance of opening_vat_not_due',
   euSales: 'Sales to companies of the EU, by buyer',
   euLate: 'Late: posted after their VAT period was first closed',
   euSettled: 'In no return: settled against each other without being sent to the ERP',
