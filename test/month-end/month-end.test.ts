@@ -79,7 +79,7 @@ const mutants: [what: string, mutate: (clinic: Clinic) => () => void, reports: s
   ],
 ];
 
-test.each(mutants)('a changed %s is noticed', async (_, mutate, reports) => {
+test.each(mutants)('a change of %s is noticed', async (_, mutate, reports) => {
   const undo = mutate(played.clinic);
   try {
     const different = (await played.compareAgain()).map((difference) => difference.split('\n')[0]);
