@@ -67,7 +67,6 @@ export async function unusedPrepayments(
   return [...found.values()].filter(({ amount }) => !amount.isZero());
 }
 
-/** A prepayment or refund that was not followed yet, or that changed since, or a refund that names no prepayment. */
 interface NotFollowed {
   id: number;
   paid: Money | null;
@@ -76,6 +75,7 @@ interface NotFollowed {
   day: CalendarDate | null;
 }
 
+/** Prepayments and refunds that were not followed yet, or that changed since, and refunds that name no prepayment. */
 export async function recordsNotFollowed(
   db: Connection,
   { id: installation, dialect, timezone }: Followed,

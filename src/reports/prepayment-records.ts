@@ -9,7 +9,7 @@ import { readRecord } from '../mirror/read.ts';
 import { takenByUses } from '../prepayments/taken.ts';
 import { notedUses } from '../prepayments/used.ts';
 import { isNoMoney } from '../records/source-codes.ts';
-import { type CalendarDate, type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
+import { type CalendarDate, type DocumentKind, documentKinds } from '../terms.ts';
 import { everyEntry, isRecorded, ofInstallation, type Recorded } from './report-sections.ts';
 import type { SettledDocuments } from './settled-prepayments.ts';
 import type { VatInput } from './vat.ts';
@@ -107,12 +107,13 @@ export interface BookedOnPrepayments {
   vatShares: { kind: DocumentKind; id: number; prepaymentId: number; vat: Money }[];
 }
 
-/** Without the amounts of settled documents. */
+/** The booked amounts of documents that are not settled. `vats` and `vatShares` are those of `bookedVat`. */
 export async function bookedOnPrepayments(
   db: Connection,
   { id: installation }: VatInput,
   through: CalendarDate,
   { prepayments: settled, payments }: SettledDocuments,
+  { vats, vatShares }: BookedVat,
 ): Promise<BookedOnPrepayments> {
   const liabilities = await rows(
     db,
@@ -126,7 +127,6 @@ export async function bookedOnPrepayments(
      order by e.kind, e.document_id`,
     [installation, through, String(installation), [...settled], [...payments]],
   );
-  const { vats, vatShares } = await bookedVat(db, installation, through);
   return {
     liabilities: liabilities.map(({ party, amount, ...document }) => ({
       ...document,
@@ -138,12 +138,14 @@ export async function bookedOnPrepayments(
   };
 }
 
-/** The VAT of originals at receipt, and what refunds and uses gave back. */
-async function bookedVat(
+export type BookedVat = Pick<BookedOnPrepayments, 'vats' | 'vatShares'>;
+
+/** The VAT of originals at receipt, and what refunds and uses gave back, by entries dated up to a day. */
+export async function bookedVat(
   db: Connection,
-  installation: InstallationId,
+  { id: installation }: VatInput,
   through: CalendarDate,
-): Promise<Pick<BookedOnPrepayments, 'vats' | 'vatShares'>> {
+): Promise<BookedVat> {
   const shares = await rows(
     db,
     { kind: oneOf(documentKinds), id: integer, prepaymentId: integer, vat: numeric },
@@ -174,13 +176,8 @@ async function bookedVat(
   };
 }
 
-/** The originals with VAT in the books at the end of a day. */
-export async function prepaymentsWithVat(
-  db: Connection,
-  { id: installation }: VatInput,
-  through: CalendarDate,
-): Promise<Set<number>> {
-  const { vats, vatShares } = await bookedVat(db, installation, through);
+/** The originals of which VAT is left in the books. */
+export function prepaymentsWithVat({ vats, vatShares }: BookedVat): Set<number> {
   const left = new Map(vats.map(({ id, vat }) => [id, vat]));
   for (const { prepaymentId, vat } of vatShares) left.set(prepaymentId, (left.get(prepaymentId) ?? zero).minus(vat));
   return new Set([...left].flatMap(([id, vat]) => (vat.isZero() ? [] : [id])));

@@ -7,6 +7,7 @@ import { reportTexts, sectionTitles } from '../texts/reports/reports.ts';
 import {
   type BookedOnPrepayments,
   bookedOnPrepayments,
+  bookedVat,
   namesNow,
   type PrepaymentOfSource,
   prepaymentsOfSource,
@@ -60,11 +61,12 @@ const perClient: SectionShape = {
  * without a balance in the books are left out.
  */
 export async function prepayments(db: Connection, input: VatInput, { through }: Period): Promise<Section[]> {
-  const settled = await settledPrepayments(db, input, through, await prepaymentsWithVat(db, input, through));
+  const vat = await bookedVat(db, input, through);
+  const settled = await settledPrepayments(db, input, through, prepaymentsWithVat(vat));
   const found = new PrepaymentLines(through, settled);
   for await (const page of prepaymentsOfSource(db, input, settled)) for (const one of page) found.addPrepayment(one);
   for await (const page of usesOfSource(db, input, settled)) for (const use of page) found.addUse(use);
-  found.addBooked(await bookedOnPrepayments(db, input, through, settled));
+  found.addBooked(await bookedOnPrepayments(db, input, through, settled, vat));
   const open = found.open();
   const names = await namesNow(db, input, [...new Set(open.flatMap(({ keys }) => codeOf(keys.customer) ?? []))]);
   const items = open.map((item): Item => {
@@ -92,7 +94,7 @@ export async function unusedWithoutVat(
   input: VatInput,
   through: CalendarDate,
 ): Promise<{ prepayments: number; amount: Money }> {
-  const withVat = await prepaymentsWithVat(db, input, through);
+  const withVat = prepaymentsWithVat(await bookedVat(db, input, through));
   const open = (await unusedPrepayments(db, input, through)).filter(
     ({ prepayment }) => prepayment === null || !withVat.has(prepayment),
   );

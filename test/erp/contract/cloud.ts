@@ -30,7 +30,7 @@ export interface CloudErp<Fake extends CloudFake> {
   open(fake: Fake, ports: TargetPorts): ErpTarget;
   /** Our entries in the books, without void ones. */
   held(fake: Fake): HeldInCloud[];
-  /** Sets what is not known about the ERP, at random. */
+  /** Sets the unknown facts of the ERP at random. */
   unknown?(fake: Fake, rng: Rng): void;
   /** Prepares a list of two pages that changes between them (`ContractSubject.crowd`). */
   crowd?(fake: Fake): () => void;
