@@ -1,8 +1,10 @@
 // The history of a clinic, made in SQL: three years of entries, and for the console also their records and documents.
 // Triggers are off, so that 200,000 invoices take a minute; only a superuser may do this.
 
-/** Entries: an invoice has six lines; 0.8 payments and 0.2 prepayments have two each. Payments used 19 of 20 prepayments. */
+/** SQL: whether the payment with this id used a prepayment. */
 const isUse = (payment: string) => `(${payment} % 4 = 0 and ${payment} / 4 % 20 <> 0)`;
+
+/** Entries: an invoice has six lines; 0.8 payments and 0.2 prepayments have two each. Payments used 19 of 20 prepayments. */
 const entries = `
   create temp table doc as
     select kind, id, date '2023-01-01' + (id * 1095 / of)::int as day, row_number() over (order by id::numeric / of, kind) as seq
